@@ -1,4 +1,4 @@
-import BelfryServer
+import BelfryBytes
 import Testing
 
 @testable import belfry
@@ -42,6 +42,10 @@ import Testing
 
   @Test func `an empty list is no list that was left out`() {
     #expect(refusal("great", "--for", "") != nil)
+    for list in ["b,,c", ",b", "b,"] {
+      #expect(
+        refusal("great", "--by", "a", "--for", list) == UsageError("a value of --for is empty: \(list)"))
+    }
   }
 
   @Test func `a list takes all words up to the next option where no operand could be meant`() throws {
@@ -128,6 +132,8 @@ import Testing
   @Test(arguments: [
     (["tail", "bob"], "--as bob"), (["read", "12"], "--message 12"), (["send", "hello"], "--to hello"),
     (["unread", "bob"], "--as bob"), (["server", "show", "--server", "12"], "SERVER without --server"),
+    (["serve", "--port", "0"], "--listen HOST:PORT"),
+    (["explain", "7", "--as", "bob"], "--account ACCID"),
   ])
   func `the commands there are say what belongs where`(words: [String], hint: String) throws {
     guard case .command(let command, let rest) = try CommandTable.belfry.find(words) else { return }

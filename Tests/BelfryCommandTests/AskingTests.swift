@@ -33,7 +33,8 @@ import Testing
     ("forbidden", 403, "only its owner may do this: remove", "--role app"),
     ("muted", 403, "alice is muted", "when its time is up"),
     ("banned", 403, "alice is banned", "can lift the ban"),
-    ("notMember", 403, "you are no member", "server list"), ("unauthorized", 401, "expired", "belfry token"),
+    ("notMember", 403, "you are no member", "server mine and belfry group mine"),
+    ("unauthorized", 401, "expired", "belfry token"),
   ])
   func `under a refusal stands what to do about it`(code: String, status: Int, detail: String, advice: String)
     throws

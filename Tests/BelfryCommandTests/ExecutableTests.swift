@@ -78,7 +78,14 @@ import Testing
     (["audit", "--since", "yesterday"], "--since must be a time as"),
     (["channel", "show", "12"], "CHANNEL is needed: the channel"),
     (["member", "add", "12"], "ACCID or --file is needed"),
-    (["server", "remove", "12"], "--yes, to do it without asking"),
+    (["server", "delete", "12"], "--yes, to do it without asking"),
+    (["account", "end-all"], "End all streams of the account?"),
+    (["member", "remove", "12", "bob"], "Remove the member: server 12, bob?"),
+    (["group", "update", "56"], "there is nothing to change: one of these is needed: --name"),
+    (["webhook", "update", "12"], "there is nothing to change"),
+    (["server", "accept", "12"], "--as ACCID, the invited account"),
+    (["send", "--to", "bob,,carol", "--body", "x"], "a value of --to is empty: bob,,carol"),
+    (["types", "99999"], "belfry types lists them"),
     (["send", "--to", "bob", "--attach", "{"], "--attach must be JSON"),
   ])
   func `wrong usage is 2 and names the wrong word`(words: [String], said: String) throws {
@@ -195,7 +202,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: file) }
     let outcome = try Executable().run(
       "member", "add", "12", "bob", "--file", file.path, "--url", "\(server.url)")
-    #expect(outcome.out == "added  bob, carol\n")
+    #expect(outcome.out == "added members\nadded  bob, carol\n")
     #expect(server.requests.map(\.body) == [#"{"accids":["bob","carol","dave"]}"#])
     #expect(try Executable().run("member", "add", "12", "--file", "/no/such").code == 1)
   }
@@ -217,16 +224,18 @@ import Testing
     let expected: [([String], asked: String, printed: String)] = [
       (
         ["server", "subscribe", "12"], "PUT /v1/servers/12/subscription",
-        "subscribed to a server's own notifications: server 12"
+        "subscribed: server 12"
       ),
       (
         ["channel", "unsubscribe", "12", "34"], "DELETE /v1/servers/12/channels/34/subscription",
-        "unsubscribed from a channel's notifications: server 12, channel 34"
+        "unsubscribed: server 12, channel 34"
       ),
       (["server", "create", "--name", "Ringers"], "POST /v1/servers", "server           12"),
+      (["server", "create", "--name", "Ringers"], "POST /v1/servers", "created the server"),
       (["server", "show", "12"], "GET /v1/servers/12", "apply mode       needsApproval"),
       (["server", "update", "12", "--name", "x"], "PATCH /v1/servers/12", "name             Ringers"),
-      (["server", "remove", "12", "--yes"], "DELETE /v1/servers/12", "deleted a server for good: server 12"),
+      (["server", "delete", "12", "--yes"], "DELETE /v1/servers/12", "deleted the server: server 12"),
+      (["server", "remove", "12", "--yes"], "DELETE /v1/servers/12", "deleted the server: server 12"),
       (
         ["channel", "create", "12", "--name", "news", "--type", "public"], "POST /v1/servers/12/channels",
         "name         news"
@@ -238,12 +247,12 @@ import Testing
       ),
       (
         ["channel", "remove", "12", "34", "--yes"], "DELETE /v1/servers/12/channels/34",
-        "deleted a channel for good: server 12, channel 34"
+        "deleted the channel: server 12, channel 34"
       ),
       (["member", "show", "12", "bob"], "GET /v1/servers/12/members/bob", "subscribed  yes"),
       (
-        ["member", "remove", "12", "bob"], "DELETE /v1/servers/12/members/bob",
-        "no longer a member: server 12, bob"
+        ["member", "remove", "12", "bob", "--yes"], "DELETE /v1/servers/12/members/bob",
+        "removed the member: server 12, bob"
       ),
       (["stats"], "GET /v1/stats", "loop.lag   1"),
     ]

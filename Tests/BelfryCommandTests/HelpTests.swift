@@ -1,3 +1,5 @@
+import BelfryInterface
+import BelfryModel
 import Testing
 
 @testable import belfry
@@ -42,7 +44,9 @@ import Testing
     }
     for operand in command.operands { #expect(lines.contains { $0.hasPrefix("  \(operand.name) ") }) }
     #expect(!command.examples.isEmpty)
-    for line in lines where !line.hasPrefix("  belfry") { #expect(line.count <= 80, "\(line)") }
+    for line in lines { #expect(line.count <= 80, "\(line)") }
+    // The summary is the first line, and says it once.
+    #expect(command.examples.allSatisfy { $0.meaning != command.summary })
   }
 
   @Test func `help tells how commands end, and which variables are read`() throws {
@@ -76,15 +80,102 @@ import Testing
     _ = try ArgumentParser.parse(rest, for: command)
   }
 
-  /// As a shell splits them, with double quotes.
+  /// As a shell splits them, with quotes of either kind around a whole word.
   private func shellWords(_ text: String) -> [String] {
-    text.split(separator: "\"", omittingEmptySubsequences: false).enumerated().flatMap { index, part in
+    let quote: Character = text.contains("'") ? "'" : "\""
+    return text.split(separator: quote, omittingEmptySubsequences: false).enumerated().flatMap {
+      index, part in
       index.isMultiple(of: 2) ? part.split(separator: " ").map(String.init) : [String(part)]
     }
   }
 
+  @Test func `each example of a row asks for what a broker reads`() throws {
+    for route in Routes.all {
+      guard let name = route.command, table.commands.contains(where: { $0.name == name }) else { continue }
+      let request = RouteRequest(route)
+      for example in request.examples(of: name) {
+        guard case .command(let command, let rest) = try table.find(shellWords(example.words)) else {
+          Issue.record("\(example.words) is no command")
+          continue
+        }
+        let arguments = try ArgumentParser.parse(rest, for: command)
+        let isShort = arguments.operands.count < route.pathProperties.count
+        #expect(!isShort || request.answersRequest, "\(example.words)")
+        let parts = try request.parts(arguments, answering: isShort ? "bob" : nil)
+        for case .some(.object(let body)) in parts.bodies { check(body, route, example.words) }
+      }
+    }
+  }
+
+  private func check(_ body: JSONObject, _ route: Route, _ example: String) {
+    let shape = route.body.shape
+    for property in shape?.properties ?? [] {
+      if property.isNeeded { #expect(body[property.name] != nil, "\(example): \(property.name)") }
+      if case .string(let text)? = body[property.name], ["url", "endpoint"].contains(property.name) {
+        #expect(text.hasPrefix("https://"), "\(example)")
+      }
+    }
+    switch shape?.rule ?? .none {
+    case .none: break
+    case .oneOf(let names): #expect(names.count { body[$0] != nil } == 1, "\(example)")
+    case .someOf(let names): #expect(names.contains { body[$0] != nil }, "\(example)")
+    }
+  }
+
+  @Test func `only commands that act for an account have --as`() throws {
+    let withoutAccount = table.commands.filter { command in
+      command.options.contains { $0.name == "url" } && !command.options.contains { $0.name == "as" }
+    }
+    for name in ["stats", "cluster", "audit", "explain", "key create", "key revoke", "webhook list"] {
+      #expect(withoutAccount.contains { $0.name == name }, "\(name)")
+    }
+    #expect(withoutAccount.allSatisfy { $0.group == nil || ["key", "webhook"].contains($0.group) })
+    #expect(withoutAccount.allSatisfy { command in !command.options.contains { $0.name == "device" } })
+  }
+
+  @Test func `the same act has the same verb everywhere, and other names work`() throws {
+    func command(_ name: String) throws -> String? {
+      guard case .command(let command, _) = try table.find(name.split(separator: " ").map(String.init)) else {
+        return nil
+      }
+      return command.name
+    }
+    let verbs: [([String], [String])] = [
+      (["create", "list", "show", "delete"], ["server", "channel", "group", "room"]),
+      (["members", "remove-member"], ["server", "channel", "group", "room"]),
+      (["accept", "decline", "invite", "mute", "unmute"], ["server", "channel", "group"]),
+      (
+        ["apply", "approve", "refuse", "ban", "unban", "unban-many", "bans", "hand-over"],
+        ["server", "group"]
+      ),
+      (["add-admin", "remove-admin", "applications", "invitations", "mine"], ["server", "group"]),
+    ]
+    for (words, groups) in verbs {
+      for group in groups {
+        for word in words { #expect(try command("\(group) \(word)") != nil) }
+      }
+    }
+    for (old, new) in [
+      ("server remove", "server delete"), ("channel remove", "channel delete"),
+      ("group destroy", "group delete"), ("room close", "room delete"), ("server reject", "server decline"),
+      ("server admit", "server approve"), ("server turn-down", "server refuse"), ("group block", "group ban"),
+      ("group unblock", "group unban"), ("group unblock-many", "group unban-many"),
+      ("group blocked", "group bans"), ("group assign-owner", "group hand-over"),
+      ("group remove", "group remove-member"), ("channel exit", "channel remove-member"),
+      ("room leave", "room remove-member"), ("room attendees", "room members"),
+      ("server members", "member list"), ("server remove-member", "member remove"),
+      ("server mine", "server list"),
+    ] {
+      #expect(try command(old) == new)
+      #expect(
+        try help(["help"] + old.split(separator: " ").map(String.init)).first?.hasPrefix("belfry \(new): ")
+          == true)
+    }
+  }
+
   @Test func `names are unique, and so are a command's options`() {
-    #expect(Set(table.commands.map(\.name)).count == table.commands.count)
+    let names = table.commands.flatMap { [$0.name] + $0.otherNames }
+    #expect(Set(names).count == names.count)
     for command in table.commands {
       #expect(Set(command.options.map(\.name)).count == command.options.count, "\(command.name)")
       if let group = command.group { #expect(table.groups[group] != nil) }
@@ -99,7 +190,7 @@ import Testing
     #expect(throws: UsageError("there is no command create", suggestion: "server create")) {
       try table.find(["create", "server"])
     }
-    #expect(throws: UsageError("there is no command ban", suggestion: "server ban")) {
+    #expect(throws: UsageError("there is no command ban", suggestion: "server ban or group ban")) {
       try table.find(["ban"])
     }
     #expect(throws: UsageError("there is no command server 12", suggestion: "server show 12")) {

@@ -58,8 +58,9 @@ import Testing
       content.serverId = EntityID("12")
       content.fromAccount = AccountID("alice")
       content.attach = attach
+      names.learn(from: content)
       let notification = BelfryModel.Notification(messageServerId: .last, time: 0, content: content)
-      return Array(NotificationText.cells(notification, &names, in: utc).dropFirst(2))
+      return Array(NotificationText.cells(notification, names, in: utc).dropFirst(2))
     }
     #expect(
       cells(32, ["event": 1]) == ["server 12", "serverEnterLeave", "alice", "you are in server 12 now"])
@@ -67,6 +68,27 @@ import Testing
     #expect(
       cells(32, ["event": 1])
         == ["server 12 (Campfire)", "serverEnterLeave", "alice", "you are in Campfire now"])
+  }
+
+  @Test func `a request comes with the command that accepts it`() {
+    func command(_ code: Int, _ attach: JSONValue, as account: String? = nil) -> String? {
+      var content = NotificationContent(type: code, toType: .server)
+      (content.serverId, content.channelId) = (EntityID("12"), EntityID("34"))
+      (content.groupId, content.roomId) = (EntityID("56"), EntityID("78"))
+      content.attach = attach
+      return NotificationText.accepting(content, as: account)
+    }
+    let request: JSONValue = ["requestId": "9", "accid": "bob"]
+    #expect(command(1, request) == "belfry server accept 12 9")
+    #expect(command(1, request, as: "bob") == "belfry server accept 12 9 --as bob")
+    #expect(command(3, request) == "belfry server approve 12 9")
+    #expect(command(202, request) == "belfry channel accept 12 34 9")
+    #expect(command(301, request) == "belfry group accept 56 9")
+    #expect(command(305, request) == "belfry group approve 56 9")
+    #expect(command(404, ["token": "5"]) == "belfry room accept-stage 78 5")
+    #expect(command(2, request) == nil && command(100, request) == nil)
+    // An id that is none is not put into a command.
+    #expect(command(1, ["requestId": "9; rm"]) == nil)
   }
 
   @Test func `many accounts are counted`() {

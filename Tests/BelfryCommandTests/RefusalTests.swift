@@ -38,6 +38,29 @@ import Testing
     #expect(try Executable().run(words + ["\(asking.url)"]).err.contains("name the account with --as ACCID"))
   }
 
+  @Test func `a path in the URL and a wrong file of authorities are named as the cause`() throws {
+    let server = try ScriptedServer { _, _ in
+      [.problem(404, code: "notFound", detail: "there is nothing at this path")]
+    }
+    let prefixed = try Executable().run("server", "list", "--url", "\(server.url)/prefix")
+    #expect(prefixed.err.contains("does --url name the broker alone?"), "\(prefixed.err)")
+    let authorities = try Executable().run(
+      "server", "list", "--url", "https://127.0.0.1:\(server.port)", "--ca", "/none")
+    #expect(authorities.err.contains("a file of certificates in PEM"), "\(authorities.err)")
+    #expect(!authorities.err.contains("is a broker running there"))
+  }
+
+  @Test func `a port that is taken is known before a Redis is started`() throws {
+    let server = try ScriptedServer { _, _ in [] }
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("belfry-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let outcome = try Executable(token: nil).run(
+      "serve", "--listen", "127.0.0.1:\(server.port)", "--data", folder.path)
+    #expect(outcome.code == 1)
+    #expect(outcome.err.contains("cannotListen") && outcome.err.contains("--listen HOST:PORT"))
+    #expect(!(outcome.out + outcome.err).contains("redis-server started"))
+  }
+
   @Test func `a wrong field is called by its option`() throws {
     let server = try ScriptedServer { _, _ in
       [.problem(400, code: "invalidField", detail: "must be https", at: "url")]

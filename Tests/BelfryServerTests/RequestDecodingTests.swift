@@ -88,6 +88,13 @@ import Testing
     #expect(refusal(body, try changed(body, "toAccid", "null"))?.field == "toAccid")
   }
 
+  @Test func theFieldThatWasProbablyMeantIsNamed() throws {
+    let nearest = refusal(Self.send, try changed(Self.send, "toAccid", "[\"bob\"]"))
+    #expect(nearest?.detail == "is not a field of this request; perhaps toAccids")
+    let far = refusal(Self.send, try changed(Self.send, "frobnicate", "1"))
+    #expect(far?.detail == "is not a field of this request")
+  }
+
   private static func text(_ count: Int) -> String { "\"" + String(repeating: "x", count: count) + "\"" }
   private static func list(_ count: Int, _ element: (Int) -> String) -> String {
     "[" + (0..<count).map(element).joined(separator: ",") + "]"

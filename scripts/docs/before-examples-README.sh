@@ -1,5 +1,7 @@
-# What examples/README.md takes for granted: a broker on port 8080, and the Swift example, made from what is built already.
-# serve: belfry serve
+# What examples/README.md takes for granted: what scripts/run starts and makes, and the Swift example, made from what is built
+# already.
+# serve: scripts/run
+until BELFRY_TOKEN=$(belfry token --data data --sub bob) belfry unread | grep --quiet serverEnterLeave; do sleep 0.1; done
 python3 "$BELFRY_ROOT/scripts/docs/swift.py" examples/swift/Sources/belfry-example/Example.swift \
   examples/swift/.build/debug/belfry-example
 swift package --package-path examples/swift show-dependencies >/dev/null

@@ -70,7 +70,8 @@ struct FieldList<each Declared: DeclaredField>: Sendable {
     var texts: [UTF8Text: UTF8Text] = [:]
     for (name, text) in query {
       guard keys.contains(name) else {
-        throw Refusal.invalid("", "is not a parameter of this request").under(name)
+        throw Refusal.unknownName(
+          name, "is not a parameter of this request", among: properties.map(\.name))
       }
       guard texts.updateValue(text, forKey: name) == nil else {
         throw .invalid(name.string, "is given twice in the query")

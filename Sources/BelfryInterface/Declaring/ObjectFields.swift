@@ -29,11 +29,17 @@ package struct ObjectFields {
   package func path(of name: UTF8Text) -> String { path.isEmpty ? name.string : path + "." + name.string }
 
   /// Refuses every field that was not taken.
-  package func finish() throws(Refusal) { try refuseUnknown(rest.map(\.name).min()) }
+  ///
+  /// - Parameter declared: the declared fields. The refusal names the one with the nearest name.
+  package func finish(declared: @autoclosure () -> [Property] = []) throws(Refusal) {
+    guard let name = rest.map(\.name).min() else { return }
+    throw refusal(ofUnknown: name, among: declared().map(\.name))
+  }
 
   /// Refuses every field that is not declared.
   func refuseOthers(than declared: [UTF8Text]) throws(Refusal) {
-    try refuseUnknown(rest.map(\.name).filter { !declared.contains($0) }.min())
+    guard let name = rest.map(\.name).filter({ !declared.contains($0) }).min() else { return }
+    throw refusal(ofUnknown: name, among: declared.map(\.string))
   }
 
   /// True if the field is present and not null.
@@ -43,9 +49,8 @@ package struct ObjectFields {
     }
   }
 
-  private func refuseUnknown(_ name: UTF8Text?) throws(Refusal) {
-    guard let name else { return }
-    throw Refusal.invalid("", "is not a field of this request").under(name).inside(path)
+  private func refusal(ofUnknown name: UTF8Text, among declared: [String]) -> Refusal {
+    .unknownName(name, "is not a field of this request", among: declared).inside(path)
   }
 
   /// Most names differ in their length, and comparing lengths needs no call.
@@ -131,6 +136,12 @@ extension Kind where Value == [UTF8Text: String] {
 }
 
 extension Refusal {
+  /// The refusal of an undeclared name. It tells the nearest declared one.
+  static func unknownName(_ name: UTF8Text, _ why: String, among declared: [String]) -> Refusal {
+    let nearest = NearestWord.to(name.string, among: declared).map { "; perhaps \($0)" } ?? ""
+    return Refusal.invalid("", why + nearest).under(name)
+  }
+
   package static func noChoice(of choices: [String], at path: String) -> Refusal {
     let last = choices.last ?? "nothing"
     let words = choices.count > 1 ? choices.dropLast().joined(separator: ", ") + " or " + last : last

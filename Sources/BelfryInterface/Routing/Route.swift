@@ -96,11 +96,17 @@ package struct Endpoint<each Value: Sendable>: Sendable {
 package struct RouteOptions: Sendable {
   /// The words of its command, if they differ from the name.
   package var command: String?
+  /// Other names of the command, which work, too: earlier ones, and those that it has by analogy to other spaces.
+  package var otherCommands: [String] = []
   package var hasCommand = true
-  /// The text that says that it was done, if the summary does not tell: one way of asking may do what another leaves out.
+  /// The text that the command line prints after success: a few words in the past tense, such as `banned`.
   package var done: String?
-  /// True if it ends something for good that other people also use. A person who types it at a terminal is asked first.
-  package var isDestructive = false
+  /// The question that the command line asks first, such as `Delete for good`; nil if it goes on without asking.
+  package var question: String?
+  /// The fields that a table of a list shows, in this order; empty for the first ones that fit.
+  package var columns: [String] = []
+  /// The words of fields in an example of the command. It has these fields and all needed ones.
+  package var example: [String: String] = [:]  // own text
   package var scope: Scope?
   package var isAudited: Bool?
   package var price: Price?

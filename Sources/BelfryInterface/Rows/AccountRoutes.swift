@@ -33,7 +33,8 @@ package enum AccountRoutes {
     .get, "/v1/account", .token, "account show", "Show an account's options", answers: .ok(shape))
   package static let update = endpoint(
     .patch, "/v1/account", .token, "account update", "Change an account's options",
-    body: autoAccept, mayWrite, mayInvite, mayAdd, refusals: [.conflict], answers: .ok(shape))
+    body: autoAccept, mayWrite, mayInvite, mayAdd, refusals: [.conflict], answers: .ok(shape),
+    options: RouteOptions(done: "changed the options", example: ["mayWrite": "sharedSpace"]))
 
   // MARK: Invitations
 
@@ -105,10 +106,10 @@ package enum AccountRoutes {
   package static let block = endpoint(
     .put, "/v1/account/blocked/{accid}", .token, "account block",
     "Block another account: no direct notifications or invitations from it", path: SharedFields.accid,
-    refusals: [.tooMany, .conflict])
+    refusals: [.tooMany, .conflict], options: RouteOptions(done: "blocked"))
   package static let unblock = endpoint(
     .delete, "/v1/account/blocked/{accid}", .token, "account unblock", "Unblock another account",
-    path: SharedFields.accid, refusals: [.conflict])
+    path: SharedFields.accid, refusals: [.conflict], options: RouteOptions(done: "unblocked"))
 
   // MARK: Subscriptions
 

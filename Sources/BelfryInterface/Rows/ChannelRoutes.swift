@@ -61,7 +61,8 @@ extension ChannelRoutes {
     .post, channels, .token, "channel create", "Create a channel", path: serverId,
     body: SharedFields.name.needed, SharedFields.description, SharedFields.ext, type.needed, membership,
     maxMembers, initialMembers,
-    operation: CreateChannel.self, refusals: [.tooMany, .full], answers: .created(shape))
+    operation: CreateChannel.self, refusals: [.tooMany, .full], answers: .created(shape),
+    options: RouteOptions(done: "created the channel", example: ["name": "news"]))
   package static let list = endpoint(
     .get, channels, .token, "channel list", "List the channels of a server that the account can see",
     path: serverId, query: onlyType, SharedFields.limit, cursor, refusals: [.notMember],
@@ -74,17 +75,22 @@ extension ChannelRoutes {
     "Change a channel's name, description, application data or roster limit",
     path: serverId, channelId,
     body: SharedFields.name, SharedFields.description, SharedFields.ext, maxMembers,
-    operation: UpdateChannel.self, answers: .ok(shape))
+    operation: UpdateChannel.self, answers: .ok(shape),
+    options: RouteOptions(done: "changed the channel", example: ["name": "news"]))
   package static let remove = endpoint(
     .delete, channel, .token, "channel remove", "Delete a channel for good", path: serverId, channelId,
-    operation: RemoveChannel.self, options: RouteOptions(isDestructive: true))
+    operation: RemoveChannel.self,
+    options: RouteOptions(
+      command: "channel delete", otherCommands: ["channel remove"], done: "deleted the channel",
+      question: "Delete for good"))
   package static let subscribe = endpoint(
     .put, channel + "/subscription", .token, "channel subscribe", "Subscribe to a channel's notifications",
-    path: serverId, channelId, operation: SetSubscription.self, refusals: [.tooMany])
+    path: serverId, channelId, operation: SetSubscription.self, refusals: [.tooMany],
+    options: RouteOptions(done: "subscribed"))
   package static let unsubscribe = endpoint(
     .delete, channel + "/subscription", .token, "channel unsubscribe",
     "Unsubscribe from a channel's notifications", path: serverId, channelId,
-    operation: SetSubscription.self)
+    operation: SetSubscription.self, options: RouteOptions(done: "unsubscribed"))
 }
 
 // MARK: - Who is in a channel
@@ -94,7 +100,8 @@ extension ChannelRoutes {
 
   package static let join = endpoint(
     .post, channel + "/members", .token, "channel join", "Join a channel", path: serverId, channelId,
-    operation: JoinChannel.self, refusals: [.banned, .tooMany, .full])
+    operation: JoinChannel.self, refusals: [.banned, .tooMany, .full],
+    options: RouteOptions(done: "joined the channel"))
   package static let members = endpoint(
     .get, channel + "/members", .token, "channel members", "List a channel's roster",
     path: serverId, channelId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
@@ -106,11 +113,14 @@ extension ChannelRoutes {
     .delete, channel + "/members/{accid}", .token, "channel exit",
     "Leave a channel, or remove a member as the server's owner or an admin",
     path: serverId, channelId, accid, refusals: [.notMember, .banned, .conflict],
-    options: RouteOptions(done: "no longer in the channel"))
+    options: RouteOptions(
+      command: "channel remove-member", otherCommands: ["channel exit"], done: "removed the member",
+      question: "Remove the member"))
   package static let removeMany = endpoint(
     .delete, channel + "/members", .token, "channel remove-many",
     "Remove members from a channel, as the server's owner or an admin", path: serverId, channelId,
-    body: SharedFields.accids, operation: RemoveFromChannel.self)
+    body: SharedFields.accids, operation: RemoveFromChannel.self,
+    options: RouteOptions(done: "removed the members", question: "Remove the members"))
 
   private static let invitations = [
     invite.route, acceptInvitation.route, declineInvitation.route, listInvitations.route,
@@ -124,19 +134,23 @@ extension ChannelRoutes {
   package static let invite = endpoint(
     .post, channel + "/invitations", .token, "channel invite", "Invite members of the server into a channel",
     path: serverId, channelId, body: SharedFields.accids, SharedFields.postscript,
-    operation: InviteToChannel.self, refusals: [.banned, .tooMany, .blocked], answers: .ok(invited))
+    operation: InviteToChannel.self, refusals: [.banned, .tooMany, .blocked], answers: .ok(invited),
+    options: RouteOptions(done: "invited"))
   package static let acceptInvitation = answer(
-    "accept", "channel accept", "Accept an invitation into a channel")
+    "accept", "channel accept", "Accept an invitation into a channel",
+    RouteOptions(done: "accepted the invitation"))
   package static let declineInvitation = answer(
-    "decline", "channel decline", "Decline an invitation into a channel")
+    "decline", "channel decline", "Decline an invitation into a channel",
+    RouteOptions(done: "declined the invitation"))
 
   private static func answer(
-    _ word: String, _ name: String, _ summary: String
+    _ word: String, _ name: String, _ summary: String, _ options: RouteOptions
   ) -> Endpoint<EntityID, EntityID, RequestName, String?> {
     let row = endpoint(
       .post, "\(channel)/invitations/{requestId}/\(word)", .token, name, summary,
       path: serverId, channelId, SharedFields.requestId, body: SharedFields.postscript,
-      bodyMayBeLeftOut: true, operation: AnswerChannelInvitation.self, refusals: [.banned, .tooMany, .full])
+      bodyMayBeLeftOut: true, operation: AnswerChannelInvitation.self, refusals: [.banned, .tooMany, .full],
+      options: options)
     return row
   }
 }
@@ -151,40 +165,44 @@ extension ChannelRoutes {
 
   package static let allow = adding(
     "allow-list", "channel allow",
-    "Add members to a private channel's allow list, so that they can see and join it")
-  package static let unallow = removing("allow-list", "channel unallow")
-  package static let unallowMany = removingMany("allow-list", "channel unallow-many")
+    "Add members to a private channel's allow list, so that they can see and join it", done: "allowed")
+  package static let unallow = removing("allow-list", "channel unallow", done: "no longer allowed")
+  package static let unallowMany = removingMany(
+    "allow-list", "channel unallow-many", done: "no longer allowed")
   package static let allowed = listing("allow-list", "channel allowed", SharedFields.limit)
-  package static let block = adding("block-list", "channel block", "Block members from a channel")
-  package static let unblock = removing("block-list", "channel unblock")
-  package static let unblockMany = removingMany("block-list", "channel unblock-many")
+  package static let block = adding(
+    "block-list", "channel block", "Block members from a channel", done: "blocked")
+  package static let unblock = removing("block-list", "channel unblock", done: "unblocked")
+  package static let unblockMany = removingMany("block-list", "channel unblock-many", done: "unblocked")
   package static let blocked = listing("block-list", "channel blocked", SharedFields.blockedLimit)
 
   private static func adding(
-    _ list: String, _ name: String, _ summary: String
+    _ list: String, _ name: String, _ summary: String, done: String
   ) -> Endpoint<EntityID, EntityID, [AccountID]> {
     let row = endpoint(
       .post, "\(channel)/\(list)", .token, name, summary, path: serverId, channelId,
-      body: SharedFields.accids, operation: ChangeChannelList.self, refusals: [.tooMany])
+      body: SharedFields.accids, operation: ChangeChannelList.self, refusals: [.tooMany],
+      options: RouteOptions(done: done))
     return row
   }
 
   private static func removing(
-    _ list: String, _ name: String
+    _ list: String, _ name: String, done: String
   ) -> Endpoint<EntityID, EntityID, AccountID> {
     let row = endpoint(
       .delete, "\(channel)/\(list)/{accid}", .token, name, "Remove an account from a channel's \(list)",
-      path: serverId, channelId, accid, operation: ChangeChannelList.self, refusals: [.tooMany])
+      path: serverId, channelId, accid, operation: ChangeChannelList.self, refusals: [.tooMany],
+      options: RouteOptions(done: done))
     return row
   }
 
   private static func removingMany(
-    _ list: String, _ name: String
+    _ list: String, _ name: String, done: String
   ) -> Endpoint<EntityID, EntityID, [AccountID]> {
     let row = endpoint(
       .delete, "\(channel)/\(list)", .token, name, "Remove accounts from a channel's \(list)",
       path: serverId, channelId, body: SharedFields.accids, operation: ChangeChannelList.self,
-      refusals: [.tooMany])
+      refusals: [.tooMany], options: RouteOptions(done: done))
     return row
   }
 
@@ -203,14 +221,15 @@ extension ChannelRoutes {
   package static let mute = endpoint(
     .post, channel + "/mutes", .token, "channel mute", "Mute members in a channel for a while",
     path: serverId, channelId, body: SharedFields.accids, SharedFields.muteDuration.needed,
-    operation: MuteInChannel.self, refusals: [.tooMany])
+    operation: MuteInChannel.self, refusals: [.tooMany], options: RouteOptions(done: "muted"))
   package static let unmute = endpoint(
     .delete, channel + "/mutes/{accid}", .token, "channel unmute",
     "Unmute a member in a channel", path: serverId, channelId, accid,
-    operation: UnmuteInChannel.self)
+    operation: UnmuteInChannel.self, options: RouteOptions(done: "unmuted"))
   package static let unmuteMany = endpoint(
     .delete, channel + "/mutes", .token, "channel unmute-many", "Unmute members in a channel",
-    path: serverId, channelId, body: SharedFields.accids, operation: UnmuteInChannel.self)
+    path: serverId, channelId, body: SharedFields.accids, operation: UnmuteInChannel.self,
+    options: RouteOptions(done: "unmuted"))
   package static let muted = endpoint(
     .get, channel + "/mutes", .token, "channel muted", "List the members who are muted in a channel",
     path: serverId, channelId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],

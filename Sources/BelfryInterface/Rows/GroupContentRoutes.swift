@@ -11,17 +11,27 @@ extension GroupRoutes {
   ]
 
   package static let allow = adding(
-    "allow-list", "group allow", "Add accounts to a group's allow list: they may send while all are muted")
+    "allow-list", "group allow", "Add accounts to a group's allow list: they may send while all are muted",
+    RouteOptions(done: "allowed"))
   package static let unallow = removing(
-    "allow-list", "group unallow", "Remove an account from a group's allow list")
+    "allow-list", "group unallow", "Remove an account from a group's allow list",
+    RouteOptions(done: "no longer allowed"))
   package static let unallowMany = removingMany(
-    "allow-list", "group unallow-many", "Remove accounts from a group's allow list")
+    "allow-list", "group unallow-many", "Remove accounts from a group's allow list",
+    RouteOptions(done: "no longer allowed"))
   package static let allowed = listing("allow-list", "group allowed", SharedFields.limit)
-  package static let block = adding("block-list", "group block", "Block accounts from a group")
-  package static let unblock = removing("block-list", "group unblock", "Unblock an account in a group")
+  package static let block = adding(
+    "block-list", "group block", "Block accounts from a group",
+    RouteOptions(command: "group ban", otherCommands: ["group block"], done: "banned"))
+  package static let unblock = removing(
+    "block-list", "group unblock", "Unblock an account in a group",
+    RouteOptions(command: "group unban", otherCommands: ["group unblock"], done: "unbanned"))
   package static let unblockMany = removingMany(
-    "block-list", "group unblock-many", "Unblock accounts in a group")
-  package static let blocked = listing("block-list", "group blocked", SharedFields.blockedLimit)
+    "block-list", "group unblock-many", "Unblock accounts in a group",
+    RouteOptions(command: "group unban-many", otherCommands: ["group unblock-many"], done: "unbanned"))
+  package static let blocked = listing(
+    "block-list", "group blocked", SharedFields.blockedLimit,
+    RouteOptions(command: "group bans", otherCommands: ["group blocked"]))
 
   package static let isAllowed = endpoint(
     .get, group + "/allow-list/{accid}", .token, "group is-allowed",
@@ -32,29 +42,29 @@ extension GroupRoutes {
       .resource("ListedAccount", [.always("listed", .flag, "whether the account is on the list")])))
 
   private static func adding(
-    _ list: String, _ name: String, _ summary: String
+    _ list: String, _ name: String, _ summary: String, _ options: RouteOptions
   ) -> Endpoint<EntityID, [AccountID]> {
     let row = endpoint(
       .post, "\(group)/\(list)", .token, name, summary, path: groupId, body: SharedFields.accids,
-      operation: operation(of: list), refusals: [.tooMany])
+      operation: operation(of: list), refusals: [.tooMany], options: options)
     return row
   }
 
   private static func removing(
-    _ list: String, _ name: String, _ summary: String
+    _ list: String, _ name: String, _ summary: String, _ options: RouteOptions
   ) -> Endpoint<EntityID, AccountID> {
     let row = endpoint(
       .delete, "\(group)/\(list)/{accid}", .token, name, summary, path: groupId, accid,
-      operation: operation(of: list))
+      operation: operation(of: list), options: options)
     return row
   }
 
   private static func removingMany(
-    _ list: String, _ name: String, _ summary: String
+    _ list: String, _ name: String, _ summary: String, _ options: RouteOptions
   ) -> Endpoint<EntityID, [AccountID]> {
     let row = endpoint(
       .delete, "\(group)/\(list)", .token, name, summary, path: groupId, body: SharedFields.accids,
-      operation: operation(of: list))
+      operation: operation(of: list), options: options)
     return row
   }
 
@@ -63,11 +73,13 @@ extension GroupRoutes {
   }
 
   private static func listing(
-    _ list: String, _ name: String, _ limit: some DeclaredField<Int>
+    _ list: String, _ name: String, _ limit: some DeclaredField<Int>,
+    _ options: RouteOptions = RouteOptions()
   ) -> Endpoint<EntityID, Int, PageCursor?> {
     let row = endpoint(
       .get, "\(group)/\(list)", .token, name, "List the accounts on a group's \(list)", path: groupId,
-      query: limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.accountPage))
+      query: limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.accountPage),
+      options: options)
     return row
   }
 }
@@ -82,13 +94,13 @@ extension GroupRoutes {
   package static let mute = endpoint(
     .post, group + "/mutes", .token, "group mute", "Mute members of a group for a while",
     path: groupId, body: SharedFields.accids, SharedFields.muteDuration.needed, operation: SetGroupMute.self,
-    refusals: [.tooMany])
+    refusals: [.tooMany], options: RouteOptions(done: "muted"))
   package static let unmute = endpoint(
     .delete, group + "/mutes/{accid}", .token, "group unmute", "Unmute a member of a group",
-    path: groupId, accid, operation: SetGroupMute.self)
+    path: groupId, accid, operation: SetGroupMute.self, options: RouteOptions(done: "unmuted"))
   package static let unmuteMany = endpoint(
     .delete, group + "/mutes", .token, "group unmute-many", "Unmute members of a group", path: groupId,
-    body: SharedFields.accids, operation: SetGroupMute.self)
+    body: SharedFields.accids, operation: SetGroupMute.self, options: RouteOptions(done: "unmuted"))
   package static let muted = endpoint(
     .get, group + "/mutes", .token, "group muted", "List a group's muted members", path: groupId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
@@ -96,10 +108,10 @@ extension GroupRoutes {
   package static let muteAll = endpoint(
     .put, group + "/mute-all", .token, "group mute-all",
     "Mute all members of a group but the owner, the admins and the allow list", path: groupId,
-    operation: SetGroupAllMuted.self)
+    operation: SetGroupAllMuted.self, options: RouteOptions(done: "muted everybody"))
   package static let unmuteAll = endpoint(
     .delete, group + "/mute-all", .token, "group unmute-all", "Unmute all members of a group", path: groupId,
-    operation: SetGroupAllMuted.self)
+    operation: SetGroupAllMuted.self, options: RouteOptions(done: "unmuted everybody"))
 }
 
 // MARK: - Contents
@@ -112,10 +124,12 @@ extension GroupRoutes {
 
   package static let resume = endpoint(
     .put, group + "/receiving", .token, "group resume", "Receive a group's custom notifications again",
-    path: groupId, operation: SetGroupReceiving.self, refusals: [.tooMany])
+    path: groupId, operation: SetGroupReceiving.self, refusals: [.tooMany],
+    options: RouteOptions(done: "started to receive again"))
   package static let stop = endpoint(
     .delete, group + "/receiving", .token, "group stop",
-    "Stop receiving a group's custom notifications", path: groupId, operation: SetGroupReceiving.self)
+    "Stop receiving a group's custom notifications", path: groupId, operation: SetGroupReceiving.self,
+    options: RouteOptions(done: "stopped receiving"))
   package static let receiving = endpoint(
     .get, group + "/receiving", .token, "group receiving",
     "Show whether the account receives a group's custom notifications", path: groupId,
@@ -128,7 +142,9 @@ extension GroupRoutes {
   ).needed
   package static let announce = endpoint(
     .put, group + "/announcement", .token, "group announce", "Set a group's announcement", path: groupId,
-    body: announcementText, operation: SetGroupAnnouncement.self)
+    body: announcementText, operation: SetGroupAnnouncement.self,
+    options: RouteOptions(
+      done: "set the announcement", example: ["announcement": "\"Practice is at seven\""]))
   package static let announcement = endpoint(
     .get, group + "/announcement", .token, "group announcement", "Show a group's announcement",
     path: groupId, refusals: [.notMember],
@@ -151,14 +167,18 @@ extension GroupRoutes {
   package static let addFile = endpoint(
     .post, group + "/files", .token, "group add-file",
     "Share a file with a group, by its URL", path: groupId, body: fileName, url, size,
-    operation: AddGroupFile.self, refusals: [.tooMany], answers: .created(file, isLocated: false))
+    operation: AddGroupFile.self, refusals: [.tooMany], answers: .created(file, isLocated: false),
+    options: RouteOptions(
+      done: "added the file",
+      example: ["name": "minutes.pdf", "url": "https://files.example/minutes.pdf", "size": "20480"]))
   package static let files = endpoint(
     .get, group + "/files", .token, "group files", "List a group's shared files", path: groupId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.page("files", of: file, "in no particular order")))
   package static let removeFile = endpoint(
     .delete, group + "/files/{fileId}", .token, "group remove-file", "Remove a shared file from a group",
-    path: groupId, SharedFields.fileId, operation: RemoveGroupFile.self)
+    path: groupId, SharedFields.fileId, operation: RemoveGroupFile.self,
+    options: RouteOptions(done: "removed the file"))
 
   private static let changedAttributes = Field(
     "attributes", .texts,
@@ -170,7 +190,9 @@ extension GroupRoutes {
   package static let setAttributes = endpoint(
     .put, group + "/members/{accid}/attributes", .token, "group set-attributes",
     "Change a member's attributes in a group", path: groupId, accid, body: changedAttributes,
-    operation: SetMemberAttributes.self, answers: .ok(attributesShape))
+    operation: SetMemberAttributes.self, answers: .ok(attributesShape),
+    options: RouteOptions(
+      done: "changed the attributes", example: ["attributes": "'{\"seat\": \"3\"}'"]))
   package static let attributes = endpoint(
     .get, group + "/members/{accid}/attributes", .token, "group attributes",
     "Show a member's attributes in a group", path: groupId, accid, refusals: [.notMember],

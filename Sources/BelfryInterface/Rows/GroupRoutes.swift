@@ -97,7 +97,8 @@ extension GroupRoutes {
     .post, "/v1/groups", .token, "group create", "Create a group and invite accounts into it",
     body: SharedFields.name.needed, style.needed, SharedFields.description, SharedFields.ext,
     inviteNeedConfirm, maxMembers, invitees, reason,
-    refusals: [.tooMany, .conflict, .blocked, .mailboxFull], answers: .created(created))
+    refusals: [.tooMany, .conflict, .blocked, .mailboxFull], answers: .created(created),
+    options: RouteOptions(done: "created the group", example: ["name": "Ringers"]))
   package static let list = endpoint(
     .get, "/v1/groups", .token, "group list", "List the public groups",
     query: SharedFields.limit, SharedFields.cursor,
@@ -111,10 +112,14 @@ extension GroupRoutes {
   package static let update = endpoint(
     .patch, group, .token, "group update", "Change a group's name and options", path: groupId,
     body: SharedFields.name, SharedFields.description, SharedFields.ext, inviteNeedConfirm, maxMembers,
-    operation: UpdateGroup.self, refusals: [.tooMany], answers: .ok(shape))
+    operation: UpdateGroup.self, refusals: [.tooMany], answers: .ok(shape),
+    options: RouteOptions(done: "changed the group", example: ["name": "Ringers"]))
   package static let destroy = endpoint(
     .delete, group, .token, "group destroy", "Delete a group for good", path: groupId,
-    operation: DestroyGroup.self, options: RouteOptions(isDestructive: true))
+    operation: DestroyGroup.self,
+    options: RouteOptions(
+      command: "group delete", otherCommands: ["group destroy"], done: "deleted the group",
+      question: "Delete for good"))
   package static let members = endpoint(
     .get, group + "/members", .token, "group members", "List a group's members", path: groupId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
@@ -123,18 +128,21 @@ extension GroupRoutes {
     .delete, group + "/members/{accid}", .token, "group remove",
     "Leave a group, or remove a member as its owner or an admin",
     path: groupId, accid, refusals: [.notMember, .conflict],
-    options: RouteOptions(done: "no longer a member"))
+    options: RouteOptions(
+      command: "group remove-member", otherCommands: ["group remove"], done: "removed the member",
+      question: "Remove the member"))
   package static let removeMany = endpoint(
     .delete, group + "/members", .token, "group remove-many",
     "Remove members from a group, as its owner or an admin", path: groupId,
-    body: SharedFields.accids, operation: RemoveGroupMembers.self)
+    body: SharedFields.accids, operation: RemoveGroupMembers.self,
+    options: RouteOptions(done: "removed the members", question: "Remove the members"))
   package static let disable = endpoint(
     .put, group + "/disabled", .trusted, "group disable", "Disable a group: no sends and no new members",
-    path: groupId, operation: SetGroupDisabled.self)
+    path: groupId, operation: SetGroupDisabled.self, options: RouteOptions(done: "disabled the group"))
   package static let enable = endpoint(
     .delete, group + "/disabled", .trusted, "group enable",
     "Enable a disabled group",
-    path: groupId, operation: SetGroupDisabled.self)
+    path: groupId, operation: SetGroupDisabled.self, options: RouteOptions(done: "enabled the group"))
 }
 
 // MARK: - Getting in
@@ -157,31 +165,33 @@ extension GroupRoutes {
   package static let invite = endpoint(
     .post, group + "/invitations", .token, "group invite", "Invite accounts into a group", path: groupId,
     body: SharedFields.accids, message, operation: InviteToGroup.self,
-    refusals: [.tooMany, .banned, .disabled, .blocked, .mailboxFull], answers: .ok(invited))
+    refusals: [.tooMany, .banned, .disabled, .blocked, .mailboxFull], answers: .ok(invited),
+    options: RouteOptions(done: "invited"))
   package static let acceptInvitation = answer(
-    "invitations", "accept", "group accept", "Accept an invitation into a group", AnswerGroupInvitation.self)
+    "invitations", "accept", "group accept", "Accept an invitation into a group", AnswerGroupInvitation.self,
+    RouteOptions(done: "accepted the invitation"))
   package static let declineInvitation = answer(
     "invitations", "decline", "group decline", "Decline an invitation into a group",
-    AnswerGroupInvitation.self)
+    AnswerGroupInvitation.self, RouteOptions(done: "declined the invitation"))
   package static let apply = endpoint(
     .post, group + "/applications", .token, "group apply", "Apply to a public group, or join an open one",
     path: groupId, body: reason, bodyMayBeLeftOut: true, operation: ApplyToGroup.self,
-    refusals: [.tooMany, .banned, .disabled], answers: .ok(applied))
+    refusals: [.tooMany, .banned, .disabled], answers: .ok(applied), options: RouteOptions(done: "applied"))
   package static let approve = answer(
-    "applications", "accept", "group approve", "Accept an application to a group", AnswerGroupApplication.self
-  )
+    "applications", "accept", "group approve", "Accept an application to a group",
+    AnswerGroupApplication.self, RouteOptions(done: "approved"))
   package static let refuse = answer(
     "applications", "decline", "group refuse", "Reject an application to a group",
-    AnswerGroupApplication.self)
+    AnswerGroupApplication.self, RouteOptions(done: "refused"))
 
   private static func answer(
     _ what: String, _ word: String, _ name: String, _ summary: String,
-    _ operation: any SpaceOperation.Type
+    _ operation: any SpaceOperation.Type, _ options: RouteOptions
   ) -> Endpoint<EntityID, RequestName, String?> {
     let row = endpoint(
       .post, "\(group)/\(what)/{requestId}/\(word)", .token, name, summary,
       path: groupId, SharedFields.requestId, body: reason, bodyMayBeLeftOut: true, operation: operation,
-      refusals: [.tooMany, .banned, .disabled])
+      refusals: [.tooMany, .banned, .disabled], options: options)
     return row
   }
 
@@ -189,11 +199,15 @@ extension GroupRoutes {
 
   package static let assignOwner = endpoint(
     .put, group + "/owner", .token, "group assign-owner", "Transfer a group to another member", path: groupId,
-    body: accid, operation: HandOverGroup.self, refusals: [.tooMany])
+    body: accid, operation: HandOverGroup.self, refusals: [.tooMany],
+    options: RouteOptions(
+      command: "group hand-over", otherCommands: ["group assign-owner"], done: "handed over"))
   package static let addAdmin = endpoint(
     .put, group + "/admins/{accid}", .token, "group add-admin", "Make a member an admin of a group",
-    path: groupId, accid, operation: SetGroupAdmin.self, refusals: [.tooMany])
+    path: groupId, accid, operation: SetGroupAdmin.self, refusals: [.tooMany],
+    options: RouteOptions(done: "made an admin"))
   package static let removeAdmin = endpoint(
     .delete, group + "/admins/{accid}", .token, "group remove-admin",
-    "Make an admin a plain member of a group", path: groupId, accid, operation: SetGroupAdmin.self)
+    "Make an admin a plain member of a group", path: groupId, accid, operation: SetGroupAdmin.self,
+    options: RouteOptions(done: "made a plain member"))
 }

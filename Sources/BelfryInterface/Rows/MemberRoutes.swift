@@ -36,11 +36,12 @@ package enum MemberRoutes {
   package static let list = endpoint(
     .get, members, .token, "member list", "List a server's members", path: serverId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
-    answers: .ok(.page("members", of: shape, "in no particular order")))
+    answers: .ok(.page("members", of: shape, "in no particular order")),
+    options: RouteOptions(otherCommands: ["server members"]))
   package static let add = endpoint(
     .post, members, .trusted, "member add", "Add many accounts to a server, without asking them",
     path: serverId, body: added, operation: AddMembers.self, refusals: [.tooMany, .banned],
-    answers: .ok(addedShape))
+    answers: .ok(addedShape), options: RouteOptions(done: "added members"))
   package static let show = endpoint(
     .get, members + "/{accid}", .token, "member show", "Show a member of a server and their profile",
     path: serverId, accid, refusals: [.notMember], answers: .ok(shapeWithProfile))
@@ -48,14 +49,17 @@ package enum MemberRoutes {
     .patch, members + "/{accid}", .token, "member update", "Change a member's profile in a server",
     path: serverId, accid, body: SharedFields.nick, SharedFields.avatar, SharedFields.ext,
     operation: UpdateMember.self,
-    answers: .ok(profile))
+    answers: .ok(profile),
+    options: RouteOptions(done: "changed the profile", example: ["nick": "Bobby"]))
   package static let remove = endpoint(
     .delete, members + "/{accid}", .token, "member remove",
     "Leave a server, or remove a member as its owner or an admin",
     path: serverId, accid, refusals: [.notMember, .conflict],
-    options: RouteOptions(done: "no longer a member"))
+    options: RouteOptions(
+      otherCommands: ["server remove-member"], done: "removed the member", question: "Remove the member"))
   package static let removeMany = endpoint(
     .delete, members, .token, "member remove-many",
     "Remove members from a server, as its owner or an admin", path: serverId,
-    body: SharedFields.accids, operation: KickMembers.self)
+    body: SharedFields.accids, operation: KickMembers.self,
+    options: RouteOptions(done: "removed the members", question: "Remove the members"))
 }

@@ -46,13 +46,15 @@ package enum NotificationRoutes {
     "Update a notification", path: SharedFields.messageServerId,
     body: newBody, newExt, newStatus, rule: .someOf(["body", "ext", "status"]),
     refusals: [.notMember, .muted, .banned, .disabled, .blocked, .mailboxFull, .conflict],
-    answers: .ok(Notification.shape), options: RouteOptions(scope: .send))
+    answers: .ok(Notification.shape),
+    options: RouteOptions(
+      done: "changed the notification", example: ["body": "\"Practice is at eight\""], scope: .send))
 
   package static let recall = endpoint(
     .delete, "/v1/notifications/{messageServerId}", .token, "notification recall",
     "Recall a notification", path: SharedFields.messageServerId,
     refusals: [.notFound, .forbidden, .conflict],
-    options: RouteOptions(done: "Recalled", isDestructive: true, scope: .send))
+    options: RouteOptions(done: "recalled", question: "Recall", scope: .send))
 
   // MARK: Marking read
 

@@ -44,13 +44,14 @@ package enum OperatorRoutes {
 
   package static let createKey = endpoint(
     .post, "/v1/keys", .operators, "key create", "Create a key for a back end; it is shown only once",
-    body: keyName, keyScope, ttl, refusals: [.tooMany], answers: .created(madeKey))
+    body: keyName, keyScope, ttl, refusals: [.tooMany], answers: .created(madeKey),
+    options: RouteOptions(done: "made the key; it is shown this once", example: ["name": "billing"]))
   package static let listKeys = endpoint(
     .get, "/v1/keys", .operators, "key list", "List the keys of back ends", query: keyLimit,
     answers: .ok(.page("keys", of: key, "by id")))
   package static let revokeKey = endpoint(
     .delete, "/v1/keys/{keyId}", .operators, "key revoke", "Revoke a back end's key", path: keyId,
-    options: RouteOptions(done: "Revoked", isDestructive: true))
+    options: RouteOptions(done: "revoked the key", question: "Revoke for good"))
 
   // MARK: The audit record
 

@@ -49,7 +49,12 @@ package enum PusherRoutes {
   package static let put = BelfryInterface.endpoint(
     .put, "/v1/account/pushers/{deviceId}", .token, "account put-pusher",
     "Set a device's pusher: it receives pushes while the account has no device connected", path: deviceId,
-    body: kind, url, appId, pushkey, data, endpoint, p256dh, auth, refusals: [.tooMany], answers: .ok(pusher))
+    body: kind, url, appId, pushkey, data, endpoint, p256dh, auth, refusals: [.tooMany], answers: .ok(pusher),
+    options: RouteOptions(
+      done: "saved the pusher",
+      example: [
+        "url": "https://push.example", "appId": "com.example.app", "pushkey": "5d41402abc4b2a76",
+      ]))
   package static let list = BelfryInterface.endpoint(
     .get, "/v1/account/pushers", .token, "account pushers",
     "List an account's pushers and the key for Web Push",
@@ -67,5 +72,5 @@ package enum PusherRoutes {
     path: deviceId, answers: .ok(pusher))
   package static let remove = BelfryInterface.endpoint(
     .delete, "/v1/account/pushers/{deviceId}", .token, "account remove-pusher", "Remove a device's pusher",
-    path: deviceId, options: RouteOptions(isDestructive: true))
+    path: deviceId, options: RouteOptions(done: "removed the pusher", question: "Remove the pusher"))
 }

@@ -77,7 +77,8 @@ extension RoomRoutes {
   package static let create = endpoint(
     .post, "/v1/rooms", .token, "room create", "Open a room as its host",
     body: subject.needed, SharedFields.ext, SharedFields.nick, SharedFields.avatar,
-    refusals: [.tooMany, .conflict], answers: .created(shape))
+    refusals: [.tooMany, .conflict], answers: .created(shape),
+    options: RouteOptions(done: "opened the room", example: ["subject": "Practice"]))
   package static let list = endpoint(
     .get, "/v1/rooms", .token, "room list", "List the open rooms",
     query: SharedFields.limit, SharedFields.cursor,
@@ -85,15 +86,19 @@ extension RoomRoutes {
   package static let presence = endpoint(
     .put, "/v1/rooms/presence", .token, "room presence",
     "Log in, and send a heartbeat for all the account's rooms", refusals: [.conflict],
-    answers: .ok(presenceShape), options: RouteOptions(isAudited: false, price: .read))
+    answers: .ok(presenceShape), options: RouteOptions(done: "logged in", isAudited: false, price: .read))
   package static let show = endpoint(
     .get, room, .token, "room show", "Show a room", path: roomId, answers: .ok(shape))
   package static let update = endpoint(
     .patch, room, .token, "room update", "Change what a room is about, as its host", path: roomId,
-    body: subject, SharedFields.ext, operation: UpdateRoom.self, answers: .ok(shape))
+    body: subject, SharedFields.ext, operation: UpdateRoom.self, answers: .ok(shape),
+    options: RouteOptions(done: "changed the room", example: ["subject": "Practice"]))
   package static let close = endpoint(
     .delete, room, .token, "room close", "Close a room", path: roomId,
-    operation: CloseRoom.self, options: RouteOptions(isDestructive: true))
+    operation: CloseRoom.self,
+    options: RouteOptions(
+      command: "room delete", otherCommands: ["room close"], done: "deleted the room",
+      question: "Delete for good"))
 }
 
 // MARK: - Who is inside
@@ -105,26 +110,30 @@ extension RoomRoutes {
 
   package static let attendees = endpoint(
     .get, room + "/attendees", .token, "room attendees", "List a room's attendees", path: roomId,
-    query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(attendeePage))
+    query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(attendeePage),
+    options: RouteOptions(command: "room members", otherCommands: ["room attendees"]))
   package static let enter = endpoint(
     .post, room + "/attendees", .token, "room enter", "Enter a room as a listener", path: roomId,
     body: SharedFields.nick, SharedFields.avatar, SharedFields.ext, bodyMayBeLeftOut: true,
-    refusals: [.tooMany, .notMember, .conflict], answers: .ok(entered))
+    refusals: [.tooMany, .notMember, .conflict], answers: .ok(entered),
+    options: RouteOptions(done: "entered the room"))
   package static let leave = endpoint(
     .delete, room + "/attendees/{accid}", .token, "room leave",
     "Leave a room, or remove an attendee as its host", path: roomId, accid,
-    refusals: [.notMember, .conflict], options: RouteOptions(done: "no longer in the room"))
+    refusals: [.notMember, .conflict],
+    options: RouteOptions(
+      command: "room remove-member", otherCommands: ["room leave"], done: "removed from the room"))
   package static let hands = endpoint(
     .get, room + "/hands", .token, "room hands", "List the raised hands in a room", path: roomId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.page("hands", of: hand, "in no particular order")))
   package static let raiseHand = endpoint(
     .put, room + "/hands/{accid}", .token, "room raise-hand", "Raise a hand", path: roomId, accid,
-    operation: SetHand.self)
+    operation: SetHand.self, options: RouteOptions(done: "raised the hand"))
   package static let lowerHand = endpoint(
     .delete, room + "/hands/{accid}", .token, "room lower-hand",
     "Lower a hand: one's own, or another's as the host", path: roomId, accid,
-    operation: SetHand.self)
+    operation: SetHand.self, options: RouteOptions(done: "lowered the hand"))
 }
 
 // MARK: - The stage
@@ -136,17 +145,20 @@ extension RoomRoutes {
 
   package static let inviteOnStage = endpoint(
     .post, room + "/stage", .token, "room invite-on-stage", "Invite a listener on stage", path: roomId,
-    body: accid, operation: InviteToStage.self, refusals: [.tooMany], answers: .ok(invitation))
+    body: accid, operation: InviteToStage.self, refusals: [.tooMany], answers: .ok(invitation),
+    options: RouteOptions(done: "invited on stage"))
   package static let acceptStage = endpoint(
     .post, room + "/stage/{token}/accept", .token, "room accept-stage", "Accept an invitation on stage",
-    path: roomId, SharedFields.token, operation: AnswerStageInvitation.self)
+    path: roomId, SharedFields.token, operation: AnswerStageInvitation.self,
+    options: RouteOptions(done: "accepted the invitation"))
   package static let declineStage = endpoint(
     .post, room + "/stage/{token}/decline", .token, "room decline-stage", "Decline an invitation on stage",
-    path: roomId, SharedFields.token, operation: AnswerStageInvitation.self)
+    path: roomId, SharedFields.token, operation: AnswerStageInvitation.self,
+    options: RouteOptions(done: "declined the invitation"))
   package static let stepDown = endpoint(
     .delete, room + "/stage/{accid}", .token, "room step-down",
     "Leave the stage, or make a guest a listener as the host", path: roomId, accid,
-    operation: SetListener.self, options: RouteOptions(done: "a listener now"))
+    operation: SetListener.self, options: RouteOptions(done: "made a listener"))
   package static let microphone = endpoint(
     .put, room + "/microphones/{accid}", .token, "room microphone",
     "Switch a microphone on stage: one's own on or off, another's off as the host", path: roomId, accid,

@@ -53,36 +53,41 @@ extension ServerJoiningRoutes {
   package static let invite = endpoint(
     .post, server + "/invitations", .token, "server invite", "Invite accounts into a server",
     path: serverId, body: SharedFields.accids, SharedFields.postscript, operation: InviteToServer.self,
-    refusals: [.banned, .tooMany, .blocked, .mailboxFull], answers: .ok(invited))
+    refusals: [.banned, .tooMany, .blocked, .mailboxFull], answers: .ok(invited),
+    options: RouteOptions(done: "invited"))
   private static let inviter = Field(
     "inviter", .account, "the inviter whom type 9 names; the first one if left out")
   package static let acceptInvitation = endpoint(
     .post, server + "/invitations/{requestId}/accept", .token, "server accept",
     "Accept an invitation into a server", path: serverId, SharedFields.requestId,
     body: SharedFields.postscript, inviter, bodyMayBeLeftOut: true, operation: AnswerServerInvitation.self,
-    refusals: [.banned, .tooMany])
+    refusals: [.banned, .tooMany], options: RouteOptions(done: "accepted the invitation"))
   package static let rejectInvitation = answer(
-    "invitations", "reject", "server reject", "Reject an invitation into a server",
-    AnswerServerInvitation.self)
+    "invitations", "reject", "server reject", "Decline an invitation into a server",
+    AnswerServerInvitation.self,
+    RouteOptions(
+      command: "server decline", otherCommands: ["server reject"], done: "declined the invitation"))
   package static let apply = endpoint(
     .post, server + "/applications", .token, "server apply", "Apply to a server, or join an open one",
     path: serverId, body: SharedFields.postscript, bodyMayBeLeftOut: true, operation: ApplyToServer.self,
-    refusals: [.banned, .tooMany], answers: .ok(applied))
+    refusals: [.banned, .tooMany], answers: .ok(applied), options: RouteOptions(done: "applied"))
   package static let admit = answer(
     "applications", "accept", "server admit", "Accept an application to a server",
-    AnswerServerApplication.self)
+    AnswerServerApplication.self,
+    RouteOptions(command: "server approve", otherCommands: ["server admit"], done: "approved"))
   package static let turnDown = answer(
     "applications", "reject", "server turn-down", "Reject an application to a server",
-    AnswerServerApplication.self)
+    AnswerServerApplication.self,
+    RouteOptions(command: "server refuse", otherCommands: ["server turn-down"], done: "refused"))
 
   private static func answer(
     _ what: String, _ word: String, _ name: String, _ summary: String,
-    _ operation: any SpaceOperation.Type
+    _ operation: any SpaceOperation.Type, _ options: RouteOptions
   ) -> Endpoint<EntityID, RequestName, String?> {
     let row = endpoint(
       .post, "\(server)/\(what)/{requestId}/\(word)", .token, name, summary,
       path: serverId, SharedFields.requestId, body: SharedFields.postscript, bodyMayBeLeftOut: true,
-      operation: operation, refusals: [.banned, .tooMany])
+      operation: operation, refusals: [.banned, .tooMany], options: options)
     return row
   }
 }
@@ -95,17 +100,20 @@ extension ServerJoiningRoutes {
   package static let createCode = endpoint(
     .post, server + "/invite-codes", .token, "server create-code",
     "Create an invite code", path: serverId, bodyMayBeLeftOut: true,
-    operation: CreateInviteCode.self, refusals: [.tooMany], answers: .created(code, isLocated: false))
+    operation: CreateInviteCode.self, refusals: [.tooMany], answers: .created(code, isLocated: false),
+    options: RouteOptions(done: "made the code"))
   package static let listCodes = endpoint(
     .get, server + "/invite-codes", .token, "server codes", "List a server's invite codes", path: serverId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.page("codes", of: code, "in no particular order")))
   package static let revokeCode = endpoint(
     .delete, server + "/invite-codes/{code}", .token, "server revoke-code", "Revoke an invite code",
-    path: serverId, SharedFields.code, operation: RevokeInviteCode.self)
+    path: serverId, SharedFields.code, operation: RevokeInviteCode.self,
+    options: RouteOptions(done: "revoked the code"))
   package static let join = endpoint(
     .post, server + "/join", .token, "server join", "Join a server with an invite code", path: serverId,
-    body: SharedFields.code, operation: JoinByInviteCode.self, refusals: [.banned, .tooMany])
+    body: SharedFields.code, operation: JoinByInviteCode.self, refusals: [.banned, .tooMany],
+    options: RouteOptions(done: "joined the server"))
 }
 
 // MARK: - Roles and bans
@@ -116,24 +124,29 @@ extension ServerJoiningRoutes {
 
   package static let addAdmin = endpoint(
     .put, server + "/admins/{accid}", .token, "server add-admin", "Make a member an admin of a server",
-    path: serverId, accid, operation: SetAdmin.self, refusals: [.tooMany])
+    path: serverId, accid, operation: SetAdmin.self, refusals: [.tooMany],
+    options: RouteOptions(done: "made an admin"))
   package static let removeAdmin = endpoint(
     .delete, server + "/admins/{accid}", .token, "server remove-admin",
-    "Make an admin a plain member of a server", path: serverId, accid, operation: SetAdmin.self)
+    "Make an admin a plain member of a server", path: serverId, accid, operation: SetAdmin.self,
+    options: RouteOptions(done: "made a plain member"))
   package static let handOver = endpoint(
     .put, server + "/owner", .token, "server hand-over", "Transfer a server to another member",
     path: serverId,
-    body: accid, operation: HandOverServer.self, refusals: [.tooMany])
+    body: accid, operation: HandOverServer.self, refusals: [.tooMany],
+    options: RouteOptions(done: "handed over"))
 
   package static let ban = endpoint(
     .post, server + "/bans", .token, "server ban", "Ban accounts from a server",
-    path: serverId, body: SharedFields.accids, operation: BanAccounts.self, refusals: [.tooMany])
+    path: serverId, body: SharedFields.accids, operation: BanAccounts.self, refusals: [.tooMany],
+    options: RouteOptions(done: "banned"))
   package static let unban = endpoint(
     .delete, server + "/bans/{accid}", .token, "server unban", "Unban an account from a server",
-    path: serverId, accid, operation: UnbanAccounts.self)
+    path: serverId, accid, operation: UnbanAccounts.self, options: RouteOptions(done: "unbanned"))
   package static let unbanMany = endpoint(
     .delete, server + "/bans", .token, "server unban-many", "Unban accounts from a server",
-    path: serverId, body: SharedFields.accids, operation: UnbanAccounts.self)
+    path: serverId, body: SharedFields.accids, operation: UnbanAccounts.self,
+    options: RouteOptions(done: "unbanned"))
   package static let listBans = endpoint(
     .get, server + "/bans", .token, "server bans", "List the accounts that are banned from a server",
     path: serverId,
@@ -149,13 +162,15 @@ extension ServerJoiningRoutes {
   package static let mute = endpoint(
     .post, server + "/mutes", .token, "server mute",
     "Mute members in a server and its channels for a while", path: serverId,
-    body: SharedFields.accids, SharedFields.muteDuration.needed, operation: SetServerMute.self)
+    body: SharedFields.accids, SharedFields.muteDuration.needed, operation: SetServerMute.self,
+    options: RouteOptions(done: "muted"))
   package static let unmute = endpoint(
     .delete, server + "/mutes/{accid}", .token, "server unmute", "Unmute a member of a server",
-    path: serverId, accid, operation: SetServerMute.self)
+    path: serverId, accid, operation: SetServerMute.self, options: RouteOptions(done: "unmuted"))
   package static let unmuteMany = endpoint(
     .delete, server + "/mutes", .token, "server unmute-many", "Unmute members of a server",
-    path: serverId, body: SharedFields.accids, operation: SetServerMute.self)
+    path: serverId, body: SharedFields.accids, operation: SetServerMute.self,
+    options: RouteOptions(done: "unmuted"))
   package static let listMuted = endpoint(
     .get, server + "/mutes", .token, "server muted", "List the members who are muted in a server",
     path: serverId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
@@ -183,5 +198,6 @@ extension ServerJoiningRoutes {
     .post, server + "/announcements", .trusted, "server announce",
     "Announce what a back end keeps itself: roles, categories, visitors, quick comments", path: serverId,
     body: type.needed, accids, channelId, attach, operation: AnnounceInServer.self,
-    answers: .created(announced, isLocated: false))
+    answers: .created(announced, isLocated: false),
+    options: RouteOptions(done: "announced", example: ["type": "18", "accids": "bob"]))
 }

@@ -63,10 +63,12 @@ package enum ServerRoutes {
     .post, "/v1/servers", .token, "server create", "Create a server with a default channel",
     body: SharedFields.name.needed, SharedFields.icon, SharedFields.ext, inviteMode, applyMode,
     membersMayInvite, adminsMayCreateChannels, sendMode, nicks, refusals: [.tooMany, .conflict],
-    answers: .created(shape))
+    answers: .created(shape), options: RouteOptions(done: "created the server", example: ["name": "Campfire"])
+  )
   package static let list = endpoint(
     .get, "/v1/servers", .token, "server list", "List the servers the account is a member of",
-    query: SharedFields.limit, cursor, answers: .ok(.page("servers", of: shape, "by id")))
+    query: SharedFields.limit, cursor, answers: .ok(.page("servers", of: shape, "by id")),
+    options: RouteOptions(otherCommands: ["server mine"]))
   package static let show = endpoint(
     .get, server, .token, "server show", "Show a server", path: serverId, refusals: [.notMember],
     answers: .ok(shape))
@@ -78,20 +80,28 @@ package enum ServerRoutes {
     .patch, server, .token, "server update", "Change a server's name, and how accounts join",
     path: serverId,
     body: SharedFields.name, SharedFields.icon, SharedFields.ext, inviteMode, applyMode, membersMayInvite,
-    adminsMayCreateChannels, sendMode, nicks, refusals: [.notMember, .conflict], answers: .ok(shape))
+    adminsMayCreateChannels, sendMode, nicks, refusals: [.notMember, .conflict], answers: .ok(shape),
+    options: RouteOptions(done: "changed the server", example: ["name": "Campfire"]))
   package static let remove = endpoint(
     .delete, server, .token, "server remove", "Delete a server for good", path: serverId,
-    operation: RemoveServer.self, options: RouteOptions(isDestructive: true))
+    operation: RemoveServer.self,
+    options: RouteOptions(
+      command: "server delete", otherCommands: ["server remove"], done: "deleted the server",
+      question: "Delete for good"))
   package static let subscribe = endpoint(
     .put, server + "/subscription", .token, "server subscribe", "Subscribe to a server's own notifications",
-    path: serverId, operation: SetSubscription.self, refusals: [.tooMany])
+    path: serverId, operation: SetSubscription.self, refusals: [.tooMany],
+    options: RouteOptions(done: "subscribed"))
   package static let unsubscribe = endpoint(
     .delete, server + "/subscription", .token, "server unsubscribe",
-    "Unsubscribe from a server's own notifications", path: serverId, operation: SetSubscription.self)
+    "Unsubscribe from a server's own notifications", path: serverId, operation: SetSubscription.self,
+    options: RouteOptions(done: "unsubscribed"))
   package static let subscribeChannels = endpoint(
     .put, server + "/channels/subscription", .token, "server subscribe-channels",
-    "Subscribe to all channels of a server", path: serverId, refusals: [.notMember, .conflict, .tooMany])
+    "Subscribe to all channels of a server", path: serverId, refusals: [.notMember, .conflict, .tooMany],
+    options: RouteOptions(done: "subscribed to all channels"))
   package static let unsubscribeChannels = endpoint(
     .delete, server + "/channels/subscription", .token, "server unsubscribe-channels",
-    "Unsubscribe from all channels of a server", path: serverId, refusals: [.notMember, .conflict])
+    "Unsubscribe from all channels of a server", path: serverId, refusals: [.notMember, .conflict],
+    options: RouteOptions(done: "unsubscribed from all channels"))
 }

@@ -54,12 +54,14 @@ package enum WebhookRoutes {
     .post, "/v1/webhooks", .trusted, "webhook create",
     "Create a webhook, which posts copies of notifications to a URL",
     body: url.needed, types, spaces, env, format.otherwise(.belfry, "belfry"), refusals: [.tooMany],
-    answers: .created(made))
+    answers: .created(made),
+    options: RouteOptions(done: "created the webhook", example: ["url": "https://archive.example/copies"]))
   private static let limit = Field("limit", .integer(1...countMax), "the maximum number of results")
     .otherwise(countMax, .integer(Int64(countMax)))
   package static let list = endpoint(
     .get, "/v1/webhooks", .trusted, "webhook list", "List the webhooks", query: limit,
-    answers: .ok(.page("webhooks", of: webhook, "by id")))
+    answers: .ok(.page("webhooks", of: webhook, "by id")),
+    options: RouteOptions(columns: ["webhookId", "url", "enabled", "failingSince", "failure"]))
   package static let show = endpoint(
     .get, "/v1/webhooks/{webhookId}", .trusted, "webhook show", "Show a webhook and its backlog",
     path: webhookId, answers: .ok(webhook))
@@ -69,14 +71,16 @@ package enum WebhookRoutes {
     .patch, "/v1/webhooks/{webhookId}", .trusted, "webhook update", "Change a webhook",
     path: webhookId, body: url, types, spaces, env, format, enabled,
     rule: .someOf(["url", "types", "spaces", "env", "format", "enabled"]), refusals: [.conflict],
-    answers: .ok(webhook))
+    answers: .ok(webhook),
+    options: RouteOptions(done: "changed the webhook", example: ["enabled": "false"]))
   package static let remove = endpoint(
     .delete, "/v1/webhooks/{webhookId}", .trusted, "webhook remove", "Remove a webhook",
-    path: webhookId, options: RouteOptions(isDestructive: true))
+    path: webhookId, options: RouteOptions(done: "removed the webhook", question: "Remove for good"))
   package static let rotate = endpoint(
     .post, "/v1/webhooks/{webhookId}/rotate", .trusted, "webhook rotate",
     "Rotate a webhook's secret; for 24 hours deliveries are signed with both", path: webhookId,
-    refusals: [.tooMany, .conflict], answers: .ok(made))
+    refusals: [.tooMany, .conflict], answers: .ok(made),
+    options: RouteOptions(done: "made a new secret; it is shown this once"))
   package static let test = endpoint(
     .post, "/v1/webhooks/{webhookId}/test", .trusted, "webhook test",
     "Post a test to a webhook and show the result",
@@ -88,7 +92,7 @@ package enum WebhookRoutes {
           .always("delivered", .flag, "whether the receiver answered with 2xx"),
           .sometimes("status", .count, "the HTTP status of the answer, if there was one"),
           .sometimes("failure", .text, "why the test failed, if it did"),
-        ])))
+        ])), options: RouteOptions(done: "tested the webhook"))
 
   /// A number too small for an id is a time.
   private static let timesMax: Int64 = 1_000_000_000_000_000
@@ -102,5 +106,5 @@ package enum WebhookRoutes {
   package static let replay = endpoint(
     .post, "/v1/webhooks/{webhookId}/replay", .trusted, "webhook replay", "Replay copies of a webhook",
     path: webhookId,
-    body: from)
+    body: from, options: RouteOptions(done: "began to post copies again"))
 }

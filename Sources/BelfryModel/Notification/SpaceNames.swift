@@ -1,6 +1,6 @@
-/// What spaces and channels are called, as far as the notifications that were shown have told it.
+/// The names of spaces and channels, as far as the notifications that were shown contained them.
 package struct SpaceNames {
-  /// Those of a long evening; then it begins anew.
+  /// The names of a long evening. At this number all are forgotten, and learned again.
   private static let countMax = 10_000
 
   private var names: [String: String] = [:]
@@ -9,13 +9,17 @@ package struct SpaceNames {
 
   package mutating func learn(from content: NotificationContent) {
     guard case .object(let attach)? = content.attach else { return }
-    for (kind, id) in Self.places(content) {
-      guard case .object(let info)? = attach["\(kind)Info"],
-        case .string(let name)? = info["name"] ?? info["subject"], !name.isEmpty
-      else { continue }
-      if names.count >= Self.countMax { names.removeAll() }
-      names["\(kind) \(id)"] = name
+    for place in SpacePlace.all(of: content) {
+      guard case .object(let info)? = attach["\(place.kind)Info"] else { continue }
+      learn(place, from: info)
     }
+  }
+
+  /// - Parameter info: an object with the `name` or the `subject`.
+  package mutating func learn(_ place: SpacePlace, from info: JSONObject) {
+    guard case .string(let name)? = info["name"] ?? info["subject"], !name.isEmpty else { return }
+    if names.count >= Self.countMax { names.removeAll() }
+    names[place.text] = name
   }
 
   /// - Parameter kind: `server`, `channel`, `group` or `room`.
@@ -23,18 +27,39 @@ package struct SpaceNames {
     id.flatMap { names["\(kind) \($0)"] }
   }
 
+  /// The places of some notifications that have no name yet, each once.
+  package func unnamed(in contents: some Sequence<NotificationContent>) -> [SpacePlace] {
+    var seen: Set<String> = []
+    return contents.flatMap(SpacePlace.all).filter { place in
+      names[place.text] == nil && seen.insert(place.text).inserted
+    }
+  }
+
   /// `server 12 (Campfire) channel 34`.
   package func text(_ content: NotificationContent) -> String {
-    let words = Self.places(content).map { kind, id in
-      "\(kind) \(id)" + (name(kind, id).map { " (\($0))" } ?? "")
+    let words = SpacePlace.all(of: content).map { place in
+      place.text + (names[place.text].map { " (\($0))" } ?? "")
     }
     return words.isEmpty ? "account" : words.joined(separator: " ")
   }
+}
 
-  private static func places(_ content: NotificationContent) -> [(kind: String, id: EntityID)] {
+/// A server, a channel, a group or a room.
+package struct SpacePlace {
+  package let kind: String
+  package let id: EntityID
+  /// The server of a channel.
+  package private(set) var server: EntityID?
+
+  fileprivate var text: String { "\(kind) \(id)" }
+
+  /// The places that a notification was sent to.
+  fileprivate static func all(of content: NotificationContent) -> [SpacePlace] {
     [
-      ("server", content.serverId), ("channel", content.channelId), ("group", content.groupId),
-      ("room", content.roomId),
-    ].compactMap { kind, id in id.map { (kind, $0) } }
+      content.serverId.map { SpacePlace(kind: "server", id: $0) },
+      content.channelId.map { SpacePlace(kind: "channel", id: $0, server: content.serverId) },
+      content.groupId.map { SpacePlace(kind: "group", id: $0) },
+      content.roomId.map { SpacePlace(kind: "room", id: $0) },
+    ].compactMap(\.self)
   }
 }

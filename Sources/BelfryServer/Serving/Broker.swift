@@ -5,6 +5,7 @@ import BelfryModel
 import BelfryRedis
 import BelfryStore
 import BelfrySystem
+import Glibc
 import Synchronization
 
 /// One broker process: its loops, and the little that they share.
@@ -113,15 +114,24 @@ final class Broker: Sendable {
 
   /// - Returns: the port, which is the system's choice where the configured one is 0.
   private func open() async throws(StartError) -> UInt16 {
-    let address = configuration.listen
-    let sockets: [ListenSocket]
+    let sockets = try Self.openSockets(on: configuration.listen, count: loops.count)
+    for (serving, socket) in zip(loops, sockets) { try await serving.open(socket, redis: redis, for: self) }
+    return UInt16(clamping: sockets.first?.port ?? 0)
+  }
+
+  private static func openSockets(
+    on address: ListenAddress, count: Int
+  ) throws(StartError) -> [ListenSocket] {
     do throws(HTTPError) {
-      sockets = try ListenSocket.open(host: address.host, port: Int(address.port), count: loops.count)
+      return try ListenSocket.open(host: address.host, port: Int(address.port), count: count)
     } catch {
       throw StartError(.cannotListen, error.cause, at: error.place)
     }
-    for (serving, socket) in zip(loops, sockets) { try await serving.open(socket, redis: redis, for: self) }
-    return UInt16(clamping: sockets.first?.port ?? 0)
+  }
+
+  /// Refuses an address that another program listens on.
+  static func checkListening(on address: ListenAddress) throws(StartError) {
+    for socket in try openSockets(on: address, count: 1) { Glibc.close(socket.descriptor) }
   }
 
   private var looks: [@Sendable () -> Void] {

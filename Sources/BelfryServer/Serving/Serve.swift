@@ -29,6 +29,8 @@ package enum Serve {
         readKeys: readKeys)
     }
     guard let url = configuration.redisURL else {
+      // Before Redis is started: a broker that cannot listen would stop it again.
+      try Broker.checkListening(on: configuration.listen)
       let redis = try EmbeddedRedis(in: folder, settings: configuration.embeddedRedis, report: log)
       try redis.start()
       defer { redis.stop() }

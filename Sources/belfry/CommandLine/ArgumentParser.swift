@@ -1,4 +1,4 @@
-import BelfryServer
+import BelfryBytes
 
 /// Reads the words after a command's name. `--name value` and `--name=value` mean the same; after `--`
 /// everything is an operand.
@@ -52,7 +52,8 @@ struct ArgumentParser {
     let attached = equals.map { String(word[word.index(after: $0)...]) }
     guard let option = command.options.first(where: { $0.name == name }) else {
       throw UsageError(
-        "there is no option --\(name)", suggestion: standingAlone(name) ?? nearest(name))
+        "there is no option --\(name)",
+        suggestion: standingAlone(name) ?? calledElsewhere(name) ?? nearest(name))
     }
     switch option.kind {
     case .flag:
@@ -74,9 +75,16 @@ struct ArgumentParser {
         words.append(next)
         rest.removeFirst()
       }
-      let named = words.flatMap { $0.split(separator: ",").map(String.init) }
+      let named = words.flatMap { word in
+        word.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+      }
       // Of a variable that is not set: left out, it may mean everything.
-      guard !named.isEmpty else { throw UsageError("--\(name) needs a value, or must be left out") }
+      guard named.contains(where: { !$0.isEmpty }) else {
+        throw UsageError("--\(name) needs a value, or must be left out")
+      }
+      guard !named.contains("") else {
+        throw UsageError("a value of --\(name) is empty: \(words.joined(separator: " "))")
+      }
       values[name, default: []] += named
     }
   }
@@ -102,6 +110,11 @@ struct ArgumentParser {
   private func nearest(_ word: String) -> String? {
     let name = String(word.drop { $0 == "-" })
     return NearestWord.to(name, among: command.options.map(\.name) + ["help"]).map { "--\($0)" }
+  }
+
+  private func calledElsewhere(_ name: String) -> String? {
+    let option = command.options.first { $0.namesElsewhere.contains(name) }
+    return option.map(\.form)
   }
 
   /// `server show --server 12` is right but for the option's name.

@@ -2,6 +2,8 @@
 struct Command: Sendable {
   /// One word, or a group's name and a word, such as `server create`.
   let name: String
+  /// Other names, which work, too.
+  var otherNames: [String] = []
   /// A phrase for lists of commands.
   let summary: String
   /// What the summary leaves open, for the command's own help.
@@ -14,9 +16,10 @@ struct Command: Sendable {
   struct Example: Sendable {
     /// Without the leading `belfry`.
     let words: String
+    /// Empty where the command's summary says all.
     let meaning: String
 
-    init(_ words: String, _ meaning: String) {
+    init(_ words: String, _ meaning: String = "") {
       self.words = words
       self.meaning = meaning
     }
@@ -56,6 +59,8 @@ struct CommandOption: Sendable {
   let kind: Kind
   let meaning: String
   var isRequired = false
+  /// Names that other programs have for it. They do not work; the refusal says what it is called here.
+  var namesElsewhere: [String] = []
 
   static func flag(_ name: String, _ meaning: String) -> CommandOption {
     CommandOption(name: name, kind: .flag, meaning: meaning)
@@ -73,6 +78,12 @@ struct CommandOption: Sendable {
   var required: CommandOption {
     var option = self
     option.isRequired = true
+    return option
+  }
+
+  func called(elsewhere names: String...) -> CommandOption {
+    var option = self
+    option.namesElsewhere = names
     return option
   }
 }

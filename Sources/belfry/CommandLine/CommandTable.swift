@@ -1,4 +1,4 @@
-import BelfryServer
+import BelfryBytes
 
 /// The commands there are, and how words find one.
 struct CommandTable: Sendable {
@@ -27,10 +27,14 @@ struct CommandTable: Sendable {
         suggestion: NearestWord.to(first, among: ["--version", "--help"]))
     }
     if groups[first] != nil { return try findInGroup(first, Array(words.dropFirst())) }
-    guard let command = commands.first(where: { $0.name == first }) else {
+    guard let command = command(named: first) else {
       throw UsageError("there is no command \(first)", suggestion: suggestion(for: words))
     }
     return found(command, Array(words.dropFirst()))
+  }
+
+  private func command(named name: String) -> Command? {
+    commands.first { $0.name == name } ?? commands.first { $0.otherNames.contains(name) }
   }
 
   /// For words that begin no command: `create server`, `list`, `sned`.
@@ -48,8 +52,8 @@ struct CommandTable: Sendable {
     guard let word = words.first, word != "--help", word != "-h" else {
       return .help(HelpText.group(group, self))
     }
-    let members = commands.filter { $0.group == group }
-    guard let command = members.first(where: { $0.words.last.map(String.init) == word }) else {
+    guard let command = command(named: "\(group) \(word)") else {
+      let members = commands.filter { $0.group == group }
       let nearest = NearestWord.to(word, among: members.compactMap { $0.words.last.map(String.init) })
       // Most likely an id, of which something is to be known.
       let isID = word.allSatisfy(\.isNumber) && members.contains { $0.name == "\(group) show" }

@@ -40,6 +40,10 @@ enum HelpText {
     var lines = wrapped("belfry \(command.name): \(command.summary)", indent: 0, hanging: 2) + [""]
     lines += wrapped("belfry \(command.usage) [OPTIONS]", indent: 2, hanging: 6)
     if let detail = command.detail { lines += [""] + wrapped(detail, indent: 0, hanging: 0) }
+    if !command.otherNames.isEmpty {
+      let names = command.otherNames.map { "belfry \($0)" }.joined(separator: " and ")
+      lines += [""] + wrapped("It also works as \(names).", indent: 0, hanging: 0)
+    }
     if !command.operands.isEmpty {
       lines += [""] + columns(command.operands.map { ($0.name, $0.meaning) })
     }
@@ -47,9 +51,28 @@ enum HelpText {
     lines += ["", "Options:"] + columns(options.map { ($0.form, $0.meaning) })
     lines += ["", "Examples:"]
     for example in command.examples {
-      lines += ["  belfry \(example.words)"] + wrapped(example.meaning, indent: 6, hanging: 6)
+      lines += exampleLines(example.words) + wrapped(example.meaning, indent: 6, hanging: 6)
     }
     return lines
+  }
+
+  /// Breaks a long example into lines that a shell joins again.
+  private static func exampleLines(_ words: String) -> [String] {
+    let continued = " \\"
+    // A text in quotes stays on one line, and so does an option with its value.
+    let space = "\u{A0}"
+    let parts = words.split(separator: "\"", omittingEmptySubsequences: false)
+    let whole = parts.enumerated().map { index, part in
+      index.isMultiple(of: 2) ? String(part) : String(part).replacing(" ", with: space)
+    }.joined(separator: "\"")
+    let units = whole.split(separator: " ").reduce(into: ["belfry"]) { units, word in
+      let isValue = units.last?.hasPrefix("--") == true && !word.hasPrefix("--")
+      if isValue { units[units.count - 1] += space + word } else { units.append(String(word)) }
+    }
+    var lines = wrapped(
+      units.joined(separator: " "), indent: 2, hanging: 4, limit: widthColumns - continued.count)
+    for index in lines.indices.dropLast() { lines[index] += continued }
+    return lines.map { $0.replacing(space, with: " ") }
   }
 
   // MARK: Layout
@@ -71,12 +94,14 @@ enum HelpText {
     return lines
   }
 
-  private static func wrapped(_ text: String, indent: Int, hanging: Int) -> [String] {
+  private static func wrapped(
+    _ text: String, indent: Int, hanging: Int, limit: Int = widthColumns
+  ) -> [String] {
     var lines: [String] = []
     var line = String(repeating: " ", count: indent)
     var isEmpty = true
     for word in text.split(separator: " ") {
-      if !isEmpty, line.count + 1 + word.count > widthColumns {
+      if !isEmpty, line.count + 1 + word.count > limit {
         lines.append(line)
         line = String(repeating: " ", count: hanging)
         isEmpty = true

@@ -41,8 +41,12 @@ extension CommandOption {
 // MARK: - Reaching a broker
 
 extension CommandOption {
-  /// What every command that reaches a broker takes.
-  static let connection: [CommandOption] = [
+  /// The options of every command that acts for an account.
+  static let connection = reaching + acting + [json]
+  /// The options of a command that is about the broker and no account.
+  static let brokerConnection = reaching + [json]
+
+  private static let reaching: [CommandOption] = [
     .value("url", "URL", "the broker's URL; by default BELFRY_URL or http://127.0.0.1:8080"),
     .value(
       "ca", "FILE",
@@ -51,14 +55,21 @@ extension CommandOption {
     .value(
       "token", "TOKEN",
       "the token; BELFRY_TOKEN in the environment is safer, since arguments are visible to all"),
+  ]
+  private static let acting: [CommandOption] = [
     .value("as", "ACCID", "the account to act for, with an app or operator token"),
     .value("device", "ID", "the device that acts, if the token names none"),
-    .flag("json", "print one JSON value per line"),
   ]
+  private static let json = flag("json", "print one JSON value per line")
 }
 
 extension Invocation {
   static let standardURL = "http://127.0.0.1:8080"
+
+  private var token: String { arguments.text("token") ?? environment["BELFRY_TOKEN"] ?? "" }
+
+  /// The account that the command acts for, as far as the command line knows it: `--as`, or the one of a user's token.
+  var actingAccount: String? { arguments.text("as") ?? TokenSubject.account(of: token) }
 
   func client() throws(UsageError) -> BelfryClient {
     let text = arguments.text("url") ?? variable("BELFRY_URL") ?? Self.standardURL
@@ -67,7 +78,6 @@ extension Invocation {
       let place = arguments.isSet("url") ? "--url" : "BELFRY_URL"
       throw UsageError("\(place) must begin with http:// or https:// and name a host, not \(text)")
     }
-    let token = arguments.text("token") ?? environment["BELFRY_TOKEN"] ?? ""
     guard !token.isEmpty else {
       throw UsageError(
         "a token is needed: --token TOKEN, or BELFRY_TOKEN in the environment",

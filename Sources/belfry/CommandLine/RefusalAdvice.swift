@@ -55,7 +55,9 @@ extension CommandFailure {
     case .forbidden:
       return advice(onForbidden: error.detail)
     case .notMember:
-      return "belfry server list shows the servers of the account"
+      return "belfry server mine and belfry group mine list those that the account is a member of"
+    case .notFound where error.detail.contains("nothing at this path"):
+      return "does --url name the broker alone? It is for scheme, host and port, without a path"
     case .muted:
       return "the mute ends when its time is up, or when the owner or an admin lifts it"
     case .banned:
@@ -66,6 +68,8 @@ extension CommandFailure {
       return later(error.retryAfterSeconds ?? 1)
     case .transport where error.detail.contains("certificate is not trusted"):
       return "--ca FILE or BELFRY_CA names the authority that signed it; the host in --url must be in it"
+    case .transport where error.detail.contains("file with certificate authorities"):
+      return "--ca or BELFRY_CA names a file of certificates in PEM"
     case .transport:
       return "is a broker running there? belfry serve starts one, --url or BELFRY_URL names another"
     case .protocol:

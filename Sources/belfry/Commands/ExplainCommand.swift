@@ -11,9 +11,9 @@ extension Command {
       """,
     operands: [Operand(name: "MESSAGE", meaning: "the notification", isRequired: false)],
     options: [
-      .value("account", "ACCID", "the account").required,
+      .value("account", "ACCID", "the account").called(elsewhere: "as").required,
       .value("message", "ID", "the notification, if it is not given as an argument"),
-    ] + CommandOption.connection,
+    ] + CommandOption.brokerConnection,
     examples: [
       Example("explain 309237645312 --account bob", "why bob sees it, or does not"),
       Example("explain --account bob --message 309237645312", "the same"),

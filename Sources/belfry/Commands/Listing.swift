@@ -28,18 +28,21 @@ extension Arguments {
 extension Invocation {
   /// Prints a list page by page as JSON, or as one table once it is complete: columns are as wide as their
   /// widest cell.
+  ///
+  /// - Parameter prepare: called once with all that the table is made of.
   func printListing<Item>(
     _ listing: Listing<Item>, header: [String], dispensable: [String] = [], empty: String,
-    page: (_ limit: Int, _ cursor: String?) async throws -> Page<Item>, cells: (Item) -> [String]
+    page: (_ limit: Int, _ cursor: String?) async throws -> Page<Item>,
+    prepare: ([Item]) async throws -> Void = { _ in }, cells: (Item) -> [String]
   ) async throws {
-    var table = TextTable(header, dispensable: dispensable)
+    var shown: [Item] = []
     var left = listing.limit
     var cursor = listing.cursor
     repeat {
       let page = try await page(min(left, listing.pageLimit), cursor)
       // A broker may give more than it was asked for; what is printed is what was asked for here.
       for item in page.items.prefix(left) {
-        if printsJSON { console.print([try JSONLine.text(item)]) } else { table.add(cells(item)) }
+        if printsJSON { console.print([try JSONLine.text(item)]) } else { shown.append(item) }
       }
       left -= min(left, page.items.count)
       // A page may be empty with more behind it; one that leads back to itself would be asked for for ever.
@@ -47,6 +50,9 @@ extension Invocation {
       cursor = page.cursor
     } while cursor != nil && left > 0
     guard !printsJSON else { return }
+    try await prepare(shown)
+    var table = TextTable(header, dispensable: dispensable)
+    for item in shown { table.add(cells(item)) }
     console.print(table, empty: empty)
     if cursor != nil, left == 0 { console.complain("belfry: there may be more; --limit N shows up to N") }
   }

@@ -15,9 +15,14 @@ extension Command {
   static let types = Command(
     name: "types", summary: "list the types of notifications and who receives each",
     detail: "Known without a broker: they are part of the program.",
+    operands: [Operand(name: "CODE", meaning: "show only this type, with its fields", isRequired: false)],
     options: [.flag("json", "print one JSON value per line")],
-    examples: [Example("types", "a table"), Example("types --json", "one row per line, for a program")],
+    examples: [
+      Example("types", "a table"), Example("types 301", "one of them, with its fields"),
+      Example("types --json", "one row per line, for a program"),
+    ],
     run: { invocation in
+      if let word = invocation.arguments.operands.first { return try invocation.showType(word) }
       let types = Catalogue.all.sorted { $0.code < $1.code }
       if invocation.printsJSON {
         invocation.console.print(try types.map { try JSONLine.text($0.info) })
@@ -37,4 +42,21 @@ extension Command {
       let text = PrettyJSON.text(of: OpenAPIDocument.value)
       invocation.console.print(text.split(separator: "\n").map(String.init))
     })
+}
+
+extension Invocation {
+  /// - Parameter word: the code or the name of a type.
+  fileprivate func showType(_ word: String) throws {
+    guard let type = Catalogue.all.first(where: { "\($0.code)" == word || $0.name == word }) else {
+      throw UsageError("there is no type \(word)", suggestion: "belfry types lists them")
+    }
+    try print(
+      type.info,
+      TextTable.aligned([
+        ["code", "\(type.code)"], ["name", type.name], ["in", type.scene.rawValue],
+        ["attach", type.attach.isEmpty ? "-" : type.attach.joined(separator: ", ")],
+        ["receivers", type.receivers], ["updated by", type.updaters.rawValue],
+        ["critical for", type.critical.rawValue],
+      ]))
+  }
 }

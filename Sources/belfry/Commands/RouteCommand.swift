@@ -15,12 +15,12 @@ extension Command {
   private init(name: String, request: RouteRequest) {
     let route = request.route
     let listing: [CommandOption] = route.listedItems == nil ? [] : [.listingLimit]
-    let asking: [CommandOption] = route.options.isDestructive ? [.yes] : []
+    let asking: [CommandOption] = route.options.question == nil ? [] : [.yes]
+    let connection = route.actsForAccount ? CommandOption.connection : CommandOption.brokerConnection
     self.init(
-      name: name, summary: route.summary.loweringFirst, detail: route.access.sentence,
-      operands: request.operands,
-      options: request.options + listing + asking + CommandOption.connection,
-      examples: request.examples(of: name).map { Example($0, route.summary.loweringFirst) },
+      name: name, otherNames: route.options.otherCommands, summary: route.summary.loweringFirst,
+      detail: route.access.sentence, operands: request.operands,
+      options: request.options + listing + asking + connection, examples: request.examples(of: name),
       run: { invocation in try await RouteRun(request: request, invocation: invocation).run() })
   }
 }
@@ -33,9 +33,10 @@ private struct RouteRun {
   private var route: Route { request.route }
 
   func run() async throws {
-    let parts = try request.parts(invocation.arguments)
+    let parts = try request.parts(
+      invocation.arguments, answering: try await request.requestLeftOut(by: invocation))
     let client = try invocation.client()
-    if route.options.isDestructive { try invocation.confirm("\(parts.sentence(route.summary))?") }
+    if let question = route.options.question { try invocation.confirm("\(parts.sentence(question))?") }
     if let items = route.listedItems {
       return try await list(items) { limit, cursor in
         let page = parts.query + [("limit", "\(limit)")] + (cursor.map { [("cursor", $0)] } ?? [])
@@ -69,9 +70,10 @@ private struct RouteRun {
 
   private func show(_ answer: JSONValue?, _ parts: RouteRequest.Parts) throws {
     guard let answer, case .json(let shape)? = route.outcomes.first?.content else {
-      let line = parts.sentence(route.options.done ?? route.summary.mainClause.inThePast)
+      let line = parts.sentence(route.options.done ?? "done")
       return try invocation.print(["done": true] as JSONValue, [VisibleText.of(line)])
     }
+    if !invocation.printsJSON, let done = route.options.done { invocation.console.print([done]) }
     let text = AnswerText(timeZone: invocation.console.timeZone)
     if !invocation.printsJSON, let table = text.table(answer, as: shape) {
       return invocation.console.print(table)
@@ -106,8 +108,8 @@ private struct RouteRun {
 }
 
 extension RouteRequest.Parts {
-  /// `Remove a server for good: server 12`.
-  fileprivate func sentence(_ done: String) -> String { place.map { "\(done): \($0)" } ?? done }
+  /// `deleted the server: server 12`.
+  fileprivate func sentence(_ words: String) -> String { place.map { "\(words): \($0)" } ?? words }
 }
 
 extension Route.Access {
@@ -122,6 +124,15 @@ extension Route.Access {
 }
 
 extension Route {
+  /// False for what is about the broker and its keys: no account has a part in it.
+  fileprivate var actsForAccount: Bool {
+    switch access {
+    case .operators: false
+    case .trusted: operation != nil
+    case .everyone, .loopbackOrToken, .tokenLater, .token: true
+    }
+  }
+
   /// So many columns fit most terminals.
   private static let columnsMost = 6
 
@@ -134,6 +145,10 @@ extension Route {
       case .list(let element, _) = list.shape
     else { return nil }
     guard case .object(let item) = element.bare else { return (list.name, [], element) }
+    guard options.columns.isEmpty else {
+      let columns = options.columns.compactMap { name in item.properties.first { $0.name == name } }
+      return (list.name, columns, element)
+    }
     // What all rows have in common was given.
     let given = Set(pathProperties.map(\.name))
     var columns = item.properties.filter { $0.shape.fitsCell && !given.contains($0.name) }

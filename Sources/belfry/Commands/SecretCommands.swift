@@ -1,6 +1,7 @@
 import BelfryBytes
 import BelfryModel
 import BelfryServer
+import Glibc
 
 extension Command {
   static let secretList = Command(
@@ -40,7 +41,7 @@ extension Command {
       try invocation.print(
         ["signing": .string(new.string), "accepted": .string(old.string)] as JSONValue,
         [
-          "\(new) signs from now on; \(old) is accepted until",
+          "\(new) signs from now on, and \(old) stays accepted. To end that\(asTheSameUser):",
           "belfry secret retire \(old) --data \(VisibleText.of(invocation.dataFolder))",
         ])
     })
@@ -60,6 +61,12 @@ extension Command {
       try invocation.changingSecrets { folder throws(StartError) in try folder.retire(kid) }
       try invocation.print(["retired": .string(kid.string)] as JSONValue, ["\(kid)  retired"])
     })
+}
+
+/// Names the user who must run the next command: only their owner can read the secrets.
+private var asTheSameUser: String {
+  guard let user = unsafe getpwuid(geteuid()), let name = unsafe user.pointee.pw_name else { return "" }
+  return unsafe ", as \(String(cString: name))"
 }
 
 extension Invocation {

@@ -30,7 +30,8 @@ extension CommandOption {
   /// What a broker is configured by, beside the file and the environment.
   static let broker: [CommandOption] = [
     .value("config", "FILE", "the configuration file: JSON, with // comments"),
-    .value("listen", "HOST:PORT", "the address for clients; 127.0.0.1:8080 by default"),
+    .value("listen", "HOST:PORT", "the address for clients; 127.0.0.1:8080 by default")
+      .called(elsewhere: "port", "host", "bind", "address"),
     .value("data", "DIR", "the broker's folder for its secret and its Redis's data; by default data"),
     .value(
       "redis", "URL",
@@ -65,6 +66,8 @@ extension CommandFailure {
     let isOption = error.code == .invalidValue && error.place.hasPrefix("--")
     self.init(
       code: error.code.rawValue, detail: "\(error.place): \(error.cause)",
+      advice: error.code == .cannotListen
+        ? "another program may listen there; --listen HOST:PORT or BELFRY_LISTEN names another port" : nil,
       exitCode: isOption ? .wrongUsage : .refused)
   }
 }

@@ -12,7 +12,7 @@ extension Command {
     options: [
       .flag("all", "also show numbers that are 0"),
       .value("watch", "SECONDS", "show it again at this interval, with rates per second"),
-    ] + CommandOption.connection,
+    ] + CommandOption.brokerConnection,
     examples: [
       Example("stats", "what the broker did since it started"),
       Example("stats --watch 2", "the same every two seconds, until interrupted"),

@@ -103,7 +103,11 @@ private struct Tail {
       if case .kicked(let reason, _, let device) = event { (kickReason, kicker) = (reason, device) }
       let now = Int64(Date().timeIntervalSince1970 * 1_000)
       try invocation.print(
-        FeedLine(event), [FeedLine.text(event, nowMilliseconds: now, names, on: invocation.console)])
+        FeedLine(event),
+        [
+          FeedLine.text(
+            event, nowMilliseconds: now, names, as: invocation.arguments.text("as"), on: invocation.console)
+        ])
     }
   }
 }

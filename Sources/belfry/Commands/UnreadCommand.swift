@@ -1,4 +1,5 @@
 import BelfryClient
+import BelfryInterface
 import BelfryModel
 
 extension Command {
@@ -20,6 +21,7 @@ extension Command {
         limit: try invocation.arguments.listingLimit, pageLimit: 500,
         cursor: invocation.arguments.text("after"))
       var names = SpaceNames()
+      var requests: [[String]] = []
       let zone = invocation.console.timeZone
       try await invocation.printListing(
         listing, header: NotificationText.header, dispensable: ["TYPE", "SPACE"], empty: "nothing is unread",
@@ -35,6 +37,43 @@ extension Command {
           // The cursor of a feed has no end: a page that is not full was the last.
           return Page(items: page.notifications, cursor: page.notifications.count < limit ? nil : page.cursor)
         },
-        cells: { NotificationText.cells($0, &names, in: zone) })
+        prepare: { shown in
+          for notification in shown { names.learn(from: notification.content) }
+          await names.complete(for: shown.map(\.content), by: client)
+          requests = shown.compactMap { notification in
+            NotificationText.accepting(notification.content, as: invocation.arguments.text("as"))
+              .map { [notification.messageServerId.text, $0] }
+          }
+        },
+        cells: { NotificationText.cells($0, names, in: zone) })
+      // Not in the table, where a terminal would cut them.
+      if !requests.isEmpty { invocation.console.print(["", "To accept:"] + TextTable.aligned(requests)) }
     })
+}
+
+extension SpaceNames {
+  /// More places than a table shows at a glance are not worth a request each.
+  private static let requestsMax = 20
+
+  /// Asks the broker for the names that no notification has told. A place that the broker does not show stays without one.
+  fileprivate mutating func complete(for contents: [NotificationContent], by client: BelfryClient) async {
+    for place in unnamed(in: contents).prefix(Self.requestsMax) {
+      guard let route = place.route,
+        case .object(let info)? = try? await client.perform(route.route, route.path)
+      else { continue }
+      learn(place, from: info)
+    }
+  }
+}
+
+extension SpacePlace {
+  /// The route that shows the place; nil for a channel of an unknown server.
+  fileprivate var route: (route: Route, path: [String])? {
+    switch kind {
+    case "server": (ServerRoutes.show.route, [id.text])
+    case "channel": server.map { (ChannelRoutes.show.route, [$0.text, id.text]) }
+    case "group": (GroupRoutes.show.route, [id.text])
+    default: (RoomRoutes.show.route, [id.text])
+    }
+  }
 }

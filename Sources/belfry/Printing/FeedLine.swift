@@ -55,19 +55,23 @@ struct FeedLine: Encodable {
 }
 
 extension FeedLine {
-  /// One event as a line for a person. What has no time of its own has the time of its arrival.
+  /// One event as a line for a person. An event without a time has the time of its arrival.
+  ///
+  /// - Parameter account: the account that the command acts for by `--as`.
   static func text(
-    _ event: FeedEvent, nowMilliseconds: Int64, _ names: SpaceNames, on console: Console
+    _ event: FeedEvent, nowMilliseconds: Int64, _ names: SpaceNames, as account: String? = nil,
+    on console: Console
   ) -> String {
     let words: [String]
     switch event {
     case .notification(let notification, _):
       return columns(
-        notification.time, notification.messageServerId.text, notification.content, names, on: console)
+        notification.time, notification.messageServerId.text, notification.content, names, as: account,
+        on: console)
     case .updated(let notification, _):
       return columns(
         notification.updateTime ?? nowMilliseconds, "updated \(notification.messageServerId)",
-        notification.content, names, on: console)
+        notification.content, names, as: account, on: console)
     case .read(.ids(let ids)): words = ["read"] + ids.map(\.text)
     case .read(.upTo(.last)): words = ["read everything"]
     case .read(.upTo(let id)): words = ["read everything up to \(id)"]
@@ -104,13 +108,15 @@ extension FeedLine {
 
   /// What somebody looks for, who and what, stands out; where and when stay behind.
   private static func columns(
-    _ time: Int64, _ id: String, _ content: NotificationContent, _ names: SpaceNames, on console: Console
+    _ time: Int64, _ id: String, _ content: NotificationContent, _ names: SpaceNames, as account: String?,
+    on console: Console
   ) -> String {
     let cells: [(text: String, color: Color?)] = [
       (TimeText.of(unixMilliseconds: time, in: console.timeZone), .faint), (id, .faint),
       (names.text(content), .faint), (NotificationText.type(content.type), .faint),
       (NotificationText.sender(content), .bold),
       (NotificationText.substance(content, names, in: console.timeZone), nil),
+      (NotificationText.accepting(content, as: account) ?? "", .faint),
     ]
     return cells.filter { !$0.text.isEmpty }.map { cell in
       let text = VisibleText.of(cell.text)

@@ -6,12 +6,10 @@ import FoundationEssentials
 enum NotificationText {
   static let header = ["ID", "TIME", "SPACE", "TYPE", "FROM", "BODY"]
 
-  /// - Parameter names: of what was shown before; this one's are learnt.
   static func cells(
-    _ notification: BelfryModel.Notification, _ names: inout SpaceNames, in timeZone: TimeZone
+    _ notification: BelfryModel.Notification, _ names: SpaceNames, in timeZone: TimeZone
   ) -> [String] {
-    names.learn(from: notification.content)
-    return [
+    [
       notification.messageServerId.text,
       TimeText.of(unixMilliseconds: notification.time, in: timeZone),
       names.text(notification.content), type(notification.content.type),

@@ -29,7 +29,8 @@ enum ManualPage {
 
   private static func command(_ command: Command) -> [String] {
     let connection = Set(CommandOption.connection.map(\.name))
-    let asksBroker = connection.isSubset(of: command.options.map(\.name))
+    let names = Set(command.options.map(\.name))
+    let asksBroker = names.isSuperset(of: CommandOption.brokerConnection.map(\.name))
     let own = command.options.filter { !asksBroker || !connection.contains($0.name) }
     var lines = [".SS \"belfry \(escaped(command.usage))\""] + text(command.summary.capitalizingFirst + ".")
     if let detail = command.detail { lines += [".PP"] + text(detail) }
@@ -37,9 +38,15 @@ enum ManualPage {
       lines += [".TP", ".I \(escaped(operand.name))"] + text(operand.meaning)
     }
     lines += own.flatMap(option)
-    if asksBroker { lines += [".PP"] + text("The connection options, too.") }
+    if asksBroker {
+      let exception = names.isSuperset(of: connection) ? "" : ", except --as and --device"
+      lines += [".PP"] + text("The connection options, too\(exception).")
+    }
+    if !command.otherNames.isEmpty {
+      lines += [".PP"] + text("It also works as \(command.otherNames.joined(separator: " and ")).")
+    }
     for example in command.examples {
-      lines += [".PP"] + text(example.meaning.capitalizingFirst + ":")
+      lines += [".PP"] + text(example.meaning.isEmpty ? "Example:" : example.meaning.capitalizingFirst + ":")
       lines += [".RS", ".nf", escaped("belfry \(example.words)"), ".fi", ".RE"]
     }
     return lines

@@ -119,6 +119,9 @@ import Testing
       let group = "/v1/groups/\(id)"
       _ = try broker.ask("PUT", group + "/admins/carol", as: alice)
       #expect(try broker.ask("DELETE", group + "/receiving", as: bob).status == 204)
+      let stranger = try broker.ask(
+        "GET", group + "/receiving", as: app, headers: [("Belfry-Account", "nobodyever")])
+      #expect(stranger.code == "notMember")
       let seen = try broker.ask("GET", group, as: bob).json
       #expect(seen["administrators"] == ["carol"])
       #expect(seen["isBlockedByMe"] == true)

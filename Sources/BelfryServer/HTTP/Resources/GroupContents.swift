@@ -93,7 +93,8 @@ enum GroupContents {
     GroupRoutes.stop.carriedOut { actor, group in SetGroupReceiving(group, actor: actor, receives: false) },
     GroupRoutes.receiving.handled { request, services, group throws(Refusal) in
       let view = try await view(request, of: group, services)
-      return .json(["receiving": .bool(view.member?.membership.stopped.current == nil)])
+      guard let member = view.member else { throw .notMember(of: view.space) }
+      return .json(["receiving": .bool(member.membership.stopped.current == nil)])
     },
   ]
 

@@ -37,7 +37,7 @@ struct SendRequest {
     try readPlace(&fields)
     try readSender(&fields)
     try readSubstance(&fields)
-    try fields.finish()
+    try fields.finish(declared: SendShapes.body.properties)
   }
 
   /// - Throws: `invalidField` if nothing says which notification a resend repeats.

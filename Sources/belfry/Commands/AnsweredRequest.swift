@@ -1,0 +1,57 @@
+import BelfryInterface
+import BelfryModel
+
+// Finds the invitation or application that a command answers if its words name none.
+
+extension RouteRequest {
+  /// True if the last word of the path names an invitation or an application.
+  var answersRequest: Bool { route.pathProperties.last?.name == SharedFields.requestId.name }
+
+  /// The route that lists the applications; nil for an answer to an invitation.
+  var applications: Route? {
+    let path = route.path.description
+    guard path.contains("/applications/") else { return nil }
+    let list = path.split(separator: "/{\(SharedFields.requestId.name)}").first ?? ""
+    return Routes.all.first { $0.verb == .get && $0.path.description == list }
+  }
+
+  /// The request that is meant if the words leave it out: the account's own invitation, or the only pending
+  /// application. Nil if nothing was left out.
+  func requestLeftOut(by invocation: Invocation) async throws -> String? {
+    let words = invocation.arguments.operands
+    guard answersRequest, words.count == route.pathProperties.count - 1 else { return nil }
+    guard let applications else {
+      if let account = invocation.actingAccount { return account }
+      throw UsageError(
+        "REQUEST is needed, or --as: the token names no account",
+        suggestion: "--as ACCID, the invited account")
+    }
+    let client = try invocation.client()
+    let path = try path(words)
+    var pending: [JSONObject] = []
+    var cursor: String?
+    repeat {
+      var query: [(name: String, value: String)] = [("limit", "100")]
+      if let cursor { query.append(("cursor", cursor)) }
+      let answer = try await client.perform(applications, path, query: query)
+      guard case .object(let page)? = answer else { break }
+      if case .array(let requests)? = page["requests"] {
+        pending += requests.compactMap { if case .object(let request) = $0 { request } else { nil } }
+      }
+      let before = cursor
+      if case .string(let next)? = page["cursor"], next != before { cursor = next } else { cursor = nil }
+    } while cursor != nil && pending.count < 2
+    return try only(of: pending, listedBy: "\(applications.command ?? "") \(path.joined(separator: " "))")
+  }
+
+  private func only(of pending: [JSONObject], listedBy command: String) throws -> String {
+    guard let first = pending.first, case .string(let id)? = first["requestId"] else {
+      throw CommandFailure(code: "notFound", detail: "no application is pending")
+    }
+    guard pending.count == 1 else {
+      throw UsageError(
+        "several applications are pending: REQUEST must name one", suggestion: "belfry \(command) lists them")
+    }
+    return id
+  }
+}

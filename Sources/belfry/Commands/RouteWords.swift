@@ -1,0 +1,129 @@
+import BelfryInterface
+import BelfryModel
+import FoundationEssentials
+
+// Properties as operands and options, and their values as words.
+
+extension Property {
+  /// `durationSeconds` is `--duration-seconds`; an id is named by what it is the id of.
+  var commandName: String { Self.commandName(of: name) }
+
+  /// - Parameter name: a field's, as the wire has it.
+  static func commandName(of name: String) -> String {
+    let word = renamed[name] ?? (name.hasSuffix("Id") ? String(name.dropLast(2)) : name)
+    return word.reduce(into: "") { text, character in
+      if character.isUppercase { text.append("-") }
+      text.append(character.lowercased())
+    }
+  }
+
+  var operandName: String { commandName.uppercased() }
+  /// Over a column.
+  var heading: String { commandName.replacing("-", with: " ").uppercased() }
+
+  /// Every command has `--url` and `--token` for the broker and for who asks.
+  private static let renamed = [
+    "url": "link", "token": "invitation", "ttlSeconds": "ttl", "messageServerId": "message",
+  ]
+
+  var option: CommandOption {
+    switch shape.bare {
+    case .flag: .choice(commandName, ["true", "false"], meaning)
+    case .words(_, let words): .choice(commandName, words, meaning)
+    case .numbers(_, let words): .choice(commandName, words.map(\.word), meaning)
+    case .list: .list(commandName, shape.placeholder, meaning)
+    case .time: .value(commandName, shape.placeholder, "\(meaning): \(TimeText.inputRule(direction))")
+    case .integer where isDuration:
+      .value(commandName, "TIME", "\(meaning): \(DurationText.inputRule)")
+    default: .value(commandName, shape.placeholder, meaning)
+    }
+  }
+
+  /// One word as the wire has it.
+  ///
+  /// - Parameters:
+  ///   - shape: the property's, unless it is a list.
+  ///   - source: the option or operand it was given as.
+  func value(
+    of text: String, as shape: Shape? = nil, named source: String
+  ) throws(UsageError) -> JSONValue {
+    let shape = (shape ?? self.shape).bare
+    guard let value = value(ofWord: text, as: shape) else {
+      // A key is no word for a screen or a log.
+      let given = OperatorRoutes.isKey(text) ? "a key itself" : text
+      throw UsageError(
+        "\(source) must be \(isDuration ? DurationText.inputRule : shape.rule(direction)), not \(given)")
+    }
+    return value
+  }
+
+  private func value(ofWord text: String, as shape: Shape) -> JSONValue? {
+    isDuration
+      ? DurationText.seconds(of: text).map { .integer(Int64($0)) } : shape.value(ofWord: text, direction)
+  }
+
+  /// True for a number of seconds, which is given as a length of time.
+  var isDuration: Bool {
+    guard case .integer = shape.bare else { return false }
+    return name.hasSuffix("Seconds")
+  }
+
+  /// Lists go back in time; all else that has a time is about what is to come.
+  private var direction: TimeText.Direction { name == "since" ? .ago : .ahead }
+}
+
+extension JSONValue {
+  /// As a query has it.
+  var queryText: String? {
+    switch self {
+    case .string(let text): text
+    case .integer(let number): String(number)
+    case .bool(let flag): String(flag)
+    default: nil
+    }
+  }
+}
+
+extension Shape {
+  /// Nil where the word cannot mean one.
+  fileprivate func value(ofWord text: String, _ direction: TimeText.Direction) -> JSONValue? {
+    switch self {
+    case .account: AccountID(text).map { .string($0.text) }
+    case .id: EntityID(text).map { .string($0.text) }
+    case .message: MessageID(text).map { .string($0.text) }
+    case .flag: text == "true" ? true : text == "false" ? false : nil
+    case .numbers(_, let words):
+      words.first { $0.word == text || "\($0.number)" == text }.map { .integer(Int64($0.number)) }
+    case .integer: Int64(text).map { .integer($0) }
+    case .time: TimeText.unixMilliseconds(of: text, direction, now: Date()).map { .integer($0) }
+    case .object, .json, .jsonObject, .map: try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+    default: .string(text)
+    }
+  }
+
+  /// What a word for it must be.
+  fileprivate func rule(_ direction: TimeText.Direction) -> String {
+    switch self {
+    case .account: "letters, digits and _ . @ -"
+    case .id: "an id: digits, as the broker gave them"
+    case .message: "a message id: digits, as the broker gave them"
+    case .integer: "a whole number"
+    case .time: TimeText.inputRule(direction)
+    case .object, .json, .jsonObject, .map: "JSON; text needs its quotes, as in '\"text\"'"
+    default: "a \(placeholder.lowercased())"
+    }
+  }
+
+  fileprivate var placeholder: String {
+    switch bare {
+    case .account: "ACCID"
+    case .device, .id, .message: "ID"
+    case .integer: "N"
+    case .time: "TIME"
+    case .words(_, let words): words.joined(separator: "|")
+    case .list(let element, _): element.placeholder
+    case .object, .json, .jsonObject, .map: "JSON"
+    default: "TEXT"
+    }
+  }
+}

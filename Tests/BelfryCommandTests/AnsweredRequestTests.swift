@@ -1,0 +1,131 @@
+import Foundation
+import TestKit
+import Testing
+
+/// Invitations and applications: what is printed of them, and how they are answered.
+@Suite(.timeLimit(.minutes(2))) struct AnsweredRequestTests {
+  /// A token of bob's. Its signature is the broker's business.
+  private static let bobs: String = {
+    let claims = Data(#"{"sub":"bob","exp":9999999999}"#.utf8).base64EncodedString()
+    return "e30." + claims.replacing("=", with: "").replacing("+", with: "-").replacing("/", with: "_") + ".x"
+  }()
+
+  private static func page(_ requests: String...) -> String {
+    #"{"requests":[\#(requests.joined(separator: ","))],"cursor":null}"#
+  }
+  private static func application(_ id: Int, _ account: String) -> String {
+    #"{"requestId":"\#(id)","accid":"\#(account)","expiresAt":1767981731000}"#
+  }
+
+  @Test func `an account accepts its own invitation without an id`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(204)] }
+    let url = ["--url", "\(server.url)"]
+    let own = try Executable(token: Self.bobs).run(["server", "accept", "12"] + url)
+    #expect(own.out == "accepted the invitation: server 12, request bob\n")
+    #expect(try Executable().run(["group", "decline", "56", "--as", "carol"] + url).code == 0)
+    #expect(try Executable().run(["channel", "accept", "12", "34", "9"] + url).code == 0)
+    #expect(
+      server.requests.map(\.target) == [
+        "/v1/servers/12/invitations/bob/accept", "/v1/groups/56/invitations/carol/decline",
+        "/v1/servers/12/channels/34/invitations/9/accept",
+      ])
+  }
+
+  @Test func `the only pending application is meant if none is named`() throws {
+    let server = try ScriptedServer { request, _ in
+      switch true {
+      case request.method == "POST": [.answer(204)]
+      case request.target.hasPrefix("/v1/groups/1/"): [.answer(200, Self.page())]
+      case request.target.hasPrefix("/v1/groups/2/"):
+        [.answer(200, Self.page(Self.application(8, "bob"), Self.application(9, "carol")))]
+      default: [.answer(200, Self.page(Self.application(7, "bob")))]
+      }
+    }
+    let url = ["--url", "\(server.url)"]
+    #expect(
+      try Executable().run(["server", "approve", "12"] + url).out == "approved: server 12, request 7\n")
+    #expect(
+      server.requests.map(\.target) == [
+        "/v1/servers/12/applications?limit=100", "/v1/servers/12/applications/7/accept",
+      ])
+    let none = try Executable().run(["group", "approve", "1"] + url)
+    #expect(none.code == 1 && none.err.contains("no application is pending"))
+    let several = try Executable().run(["group", "refuse", "2"] + url)
+    #expect(several.code == 2 && several.err.contains("belfry group applications 2 lists them"))
+  }
+
+  @Test func `unread says how to accept, and what spaces are called`() throws {
+    let invitation =
+      #"{"messageServerId":"7","time":1767981731000,"type":1,"toType":1,"serverId":"12","fromAccount":"alice","#
+      + #""attach":{"requestId":"9","serverInfo":{"serverId":"12","name":"Campfire"}}}"#
+    @Sendable func custom(_ id: Int, _ place: String) -> String {
+      #"{"messageServerId":"\#(id)","time":1767981731000,"type":100,"toType":1,\#(place),"fromAccount":"alice","body":"hi"}"#
+    }
+    let server = try ScriptedServer { request, _ in
+      switch true {
+      case request.target == "/v1/groups/56": [.answer(200, #"{"groupId":"56","name":"Ringers"}"#)]
+      case request.target == "/v1/rooms/78": [.problem(404, code: "notFound", detail: "gone")]
+      default:
+        [
+          .answer(
+            200,
+            #"{"notifications":[\#(custom(5, #""serverId":"12""#)),\#(custom(6, #""groupId":"56""#)),"#
+              + #"\#(custom(8, #""roomId":"78""#)),\#(invitation)],"cursor":"1.a"}"#)
+        ]
+      }
+    }
+    #expect(
+      try Executable().run("unread", "--as", "bob", "--url", "\(server.url)").out == """
+        ID  TIME                 SPACE                 TYPE                FROM   BODY
+        5   2026-01-09 18:02:11  server 12 (Campfire)  custom              alice  hi
+        6   2026-01-09 18:02:11  group 56 (Ringers)    custom              alice  hi
+        8   2026-01-09 18:02:11  room 78               custom              alice  hi
+        7   2026-01-09 18:02:11  server 12 (Campfire)  serverMemberInvite  alice  alice invited you to Campfire
+
+        To accept:
+        7  belfry server accept 12 9 --as bob
+
+        """)
+    #expect(server.requests.map(\.target).dropFirst() == ["/v1/groups/56", "/v1/rooms/78"])
+  }
+
+  @Test func `tail says how to accept on the same line`() throws {
+    let invitation =
+      #"{"messageServerId":"7","time":1767981731000,"type":301,"toType":3,"groupId":"56","fromAccount":"alice","#
+      + #""attach":{"requestId":"9","inviter":"alice","message":"Come!"}}"#
+    let server = try ScriptedServer { _, _ in
+      [.stream, .chunk("event: notification\nid: c7\ndata: \(invitation)\n\n"), .hold]
+    }
+    let outcome = try Executable(token: Self.bobs).run("tail", "--count", "1", "--url", "\(server.url)")
+    #expect(outcome.out.hasSuffix("alice invited you to group 56: Come!  belfry group accept 56 9\n"))
+  }
+
+  @Test func `a type is shown by its code or its name`() throws {
+    for word in ["301", "groupInvitation"] {
+      #expect(
+        try Executable().run("types", word).out == """
+          code          301
+          name          groupInvitation
+          in            group
+          attach        requestId, groupInfo, inviter, message
+          receivers     the invitee
+          updated by    nobody
+          critical for  nobody
+
+          """)
+    }
+  }
+
+  @Test func `a list of webhooks shows which of them fail`() throws {
+    let webhook =
+      #"{"webhookId":"12","url":"https://archive.example","format":"belfry","createdAt":0,"enabled":true,"#
+      + #""failingSince":1767981731000,"failure":"the answer was 500"}"#
+    let server = try ScriptedServer { _, _ in [.answer(200, #"{"webhooks":[\#(webhook)],"cursor":null}"#)] }
+    #expect(
+      try Executable().run("webhook", "list", "--url", "\(server.url)").out == """
+        WEBHOOK  LINK                     ENABLED  FAILING SINCE        FAILURE
+        12       https://archive.example  yes      2026-01-09 18:02:11  the answer was 500
+
+        """)
+  }
+}
