@@ -3,7 +3,7 @@ import BelfryModel
 /// What an item of an outbox has for one account or one directory.
 struct RelayMessage {
   enum Payload {
-    /// Of one account.
+    /// A change for one account.
     case index(IndexChange, AccountID)
     /// For an index that has forgotten a space. In no outbox.
     case presence(StandingMembership)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// What an account's own partition knows of where the account is invited.
+/// An account's own partition lists the places that the account is invited to.
 @Suite struct InvitationPlaceTests {
   private static func invite(_ accounts: [AccountID], to channel: EntityID? = nil) -> Transaction {
     var transaction = Transaction(space)
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// What comes late changes nothing, and a full list drops what is early.
+  /// A late change changes nothing, and a full list drops an early place.
   @Test func aListKeepsTheLatest() async throws {
     try await withBroker { broker, redis in
       let version = try #require(MessageID(streamForm: "1763700000000-253952"))

@@ -19,7 +19,7 @@ package struct Draft<Record: SpaceRecord> {
   private var members: [AccountID: MemberRecord?] = [:]
   private var joined: [AccountID] = []
   private var left: [AccountID] = []
-  /// By the channel that they are invited to; nil: the space itself.
+  /// The invited accounts. The key is the channel that they are invited to; nil: the space itself.
   private var invited: [EntityID?: [AccountID]] = [:]
   /// By how many records each table has grown so far.
   private var grown: [RecordTable: Int] = [:]

@@ -121,7 +121,8 @@ package struct IndexChange: Sendable, Hashable, Codable {
     case joined
     /// The accounts left the space, which remains in their feeds until retention has passed what they may see.
     case left
-    /// The accounts are invited. Their invitations are listed beside the index, and the request itself stays in the space.
+    /// The accounts are invited. Each account has a list of its invitations next to its index; the request itself stays in the
+    /// space.
     case invited
   }
 

@@ -82,13 +82,14 @@ local function remember(version, added_at, earlier, earlier_max)
 end
 
 -- An account's index learns that the account joined or left a space, or is still present there. A change that comes after a
--- later one does nothing, and `present` does nothing to an index that knows of the present membership interval. `invited`, with
--- a channel behind it or without, changes the list of invitations beside the index. Four calls. Gives whether the index changed.
+-- later one does nothing, and `present` does nothing to an index that knows of the present membership interval. `invited`, or
+-- `invited` and a channel, changes the list of invitations instead of the index. Four calls. Returns true if the index changed.
 --
--- `change` has its `kind` and `version`, the last id `before` it or before the present membership interval, the limits `earlier_max` and `entries_max` of earlier
--- states and of the index, and the account `charged` for a direct message; how long the list of invitations is kept after
--- the last one, `invitation_time`, and how many it holds, `invitations_max`. `need_partition` gives the partition of the
--- account, read with the account's personal space.
+-- `change` has these fields: `kind`; `version`; `before`, the last id before the change or before the present membership
+-- interval; `earlier_max` and `entries_max`, the limits of earlier states and of the index; `charged`, the account charged for a
+-- direct message; `invitation_time`, the milliseconds that the list of invitations is kept after its last invitation; and
+-- `invitations_max`, the limit of that list. `need_partition` gives the partition of the account, read with the account's
+-- personal space.
 change_index = function(prefix, account, space, change, need_partition)
   local channel = string.match(change.kind, '^invited(.*)$')
   if channel then

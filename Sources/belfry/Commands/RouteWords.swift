@@ -101,7 +101,7 @@ extension Shape {
     }
   }
 
-  /// What a word for it must be.
+  /// The form that a word of this kind must have.
   fileprivate func rule(_ direction: TimeText.Direction) -> String {
     switch self {
     case .account: "letters, digits and _ . @ -"

@@ -45,7 +45,7 @@ enum ServerActs {
 
   static let all: [Act] = requests + membership + settings + announcements
 
-  /// What a back end announces: its accids, and the members; above the threshold those who subscribed.
+  /// The announcements of a back end reach its accids and the members; above the threshold the subscribers.
   private static let announcements: [Act] = ([18, 34, 35] + Array(20...30)).map { type in
     Act(
       "announce \(type)",
