@@ -17,9 +17,9 @@ struct CatalogueDocumentTests {
     themselves announce the types 18, 20 to 30, 34 and 35 (`POST /v1/servers/{serverId}/announcements`). The back end
     chooses their `attach`. A type with a `channelId` goes to that channel instead of all members.
 
-    A built-in notification has the `toType` of its space (1, 2, 6 or 8) and no `toAccids`, also where it is for named accounts
-    alone. `fromAccount` is the account that acted, and `fromNick` its nick in the server, if it has one. What happens to a
-    server has no `channelId`. The default channel carries nothing by itself: a client may show such notifications there.
+    A built-in notification has the `toType` of its space (1, 2, 6 or 8) and no `toAccids`, even if it is only for named accounts.
+    `fromAccount` is the account that acted, and `fromNick` its nick in the server, if it has one. A built-in notification of a server
+    has no `channelId`. The default channel carries nothing by itself: a client may show such notifications there.
 
     \(Catalogue.markdown)
     """
