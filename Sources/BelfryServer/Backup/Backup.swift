@@ -1,7 +1,7 @@
 import BelfryRedis
 import BelfryStore
 
-/// What a backup or a restore is doing, for whoever waits for it.
+/// The current step of a backup or a restore, for a caller that shows progress.
 package enum BackupProgress: Sendable, Hashable {
   case startingRedis(folder: String)
   /// Redis forks, and prepares a snapshot.
@@ -14,16 +14,16 @@ package enum BackupProgress: Sendable, Hashable {
   case countingRestored
 }
 
-/// What was backed up, or restored.
+/// The result of a backup or a restore.
 package struct BackupReport: Sendable {
   package let file: String
   package let byteCount: Int
   let counts: KeyspaceCounts
-  /// The moment of which the backup is, in seconds since 1970.
+  /// The moment that the backup shows, in seconds since 1970.
   package let momentSeconds: Int64?
-  /// Where the broker's secret is, which no backup holds; nil if it is in no data folder.
+  /// The path of the broker's secret, which no backup holds; nil if it is in no data folder.
   package let secretPath: String?
-  /// Whether there is a secret at `secretPath`.
+  /// True if there is a secret at `secretPath`.
   package let hasSecret: Bool
 
   package var namedCounts: [(name: String, count: Int)] { counts.byName }
@@ -31,14 +31,15 @@ package struct BackupReport: Sendable {
 
 /// `belfry backup`: copies the keyspace of a broker into a file.
 ///
-/// Redis sends a snapshot of one moment, as to a new replica. Belfry's keys are copied from it while it arrives, so it
-/// takes little memory, and no disk beside the file itself. Then the file is read again, to check it.
+/// Redis sends a snapshot of one moment, as it does to a new replica. Belfry's keys are copied from the
+/// snapshot while it arrives. So a backup takes little memory, and no disk space except for the file itself.
+/// Afterwards the file is read again, to check it.
 package struct Backup {
   private let file: String
   private let configuration: Configuration
   private let progress: (BackupProgress) -> Void
 
-  /// - Parameter options: those of `belfry serve`. The Redis that it would use is backed up.
+  /// - Parameter options: the options of `belfry serve`. The Redis that it would use is backed up.
   package init(
     to file: String, of options: ServeOptions, environment: [String: String],
     progress: @escaping (BackupProgress) -> Void
@@ -67,7 +68,7 @@ package struct Backup {
   }
 
   private func backUp(_ endpoint: RedisEndpoint, secretPath: String?) throws(BackupError) -> BackupReport {
-    // First, so that a file that cannot be written costs Redis no snapshot.
+    // This comes first, so that Redis makes no snapshot for a file that cannot be written.
     let writer = try BackupWriter(file)
     progress(.askingForSnapshot(of: endpoint.description))
     let snapshot: RedisSnapshot
@@ -141,7 +142,7 @@ extension Backup {
     while true {
       switch try reader.next() {
       case .end:
-        // Redis's own count of its keys, to check that the snapshot was understood.
+        // Redis's own count of its keys shows that the snapshot was understood.
         guard keysSeen == keysAnnounced else {
           throw BackupError(
             .countsDiffer, "it holds \(keysAnnounced) keys, and \(keysSeen) came", at: endpoint.description)

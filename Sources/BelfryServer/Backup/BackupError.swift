@@ -1,20 +1,21 @@
 import BelfryRedis
 import Glibc
 
-/// Why a backup was not made or not restored, or a keyspace not moved. Nothing is left half done, unless the error says so.
+/// Why a backup was not made or not restored, or why a keyspace was not moved. Nothing is left half done,
+/// unless the error says so.
 package struct BackupError: Error, Hashable, CustomStringConvertible {
   package enum Code: String, Sendable {
     /// The file cannot be read or written.
     case fileUnusable
-    /// A file of that name is there already; none is overwritten.
+    /// A file of that name exists; none is overwritten.
     case fileExists
     /// The file is something else than what `belfry backup` writes.
     case notABackup
     /// The file is cut short, or its bytes are not those that were written.
     case damaged
-    /// What was written or restored does not hold as much as its source.
+    /// The file or the keyspace that was written holds less than its source.
     case countsDiffer
-    /// The source of the backup holds nothing of Belfry's.
+    /// The source of the backup has no keys of Belfry's.
     case nothingThere
     /// The data folder to restore into holds something.
     case folderNotEmpty
@@ -22,15 +23,16 @@ package struct BackupError: Error, Hashable, CustomStringConvertible {
     case keyspaceExists
     /// Redis is away or refuses.
     case redisFailed
-    /// The Redis to move from or to is none that can be: a replica, a node without all slots, an older release.
+    /// The Redis to move from or to is not suitable: it is a replica, a node without all slots, or an older
+    /// release.
     case redisUnsuitable
     /// The keyspace to move has another version or number of partitions than was asked for.
     case partitionsDiffer
-    /// The Redis to move to has not the memory.
+    /// The Redis to move to does not have enough memory.
     case noRoom
     /// Another move has begun, or is under way.
     case moveUnderWay
-    /// There is no move to be cancelled, or it has come to its end.
+    /// There is no move to cancel, or it is complete.
     case nothingToCancel
     /// The keyspace was moved already.
     case movedAlready
@@ -39,9 +41,9 @@ package struct BackupError: Error, Hashable, CustomStringConvertible {
   /// A word for programs: one of `Code`, or of `StartError.Code`.
   package let code: String
   package let cause: String
-  /// The file, the folder, the Redis. Never holds a password.
+  /// The file, the folder or the Redis that the error is about. It never holds a password.
   package let place: String
-  /// What to do about it.
+  /// A suggestion for the reader, if there is one.
   package var advice: String?
 
   init(_ code: Code, _ cause: String, at place: String, advice: String? = nil) {

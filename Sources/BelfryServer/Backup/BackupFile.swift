@@ -3,11 +3,11 @@ import BelfryStore
 /// A backup: a file in Redis's form of a snapshot (RDB), from which a redis-server starts. It holds the keys of one
 /// keyspace and nothing else; its notes (RDB's "auxiliary fields") say that it is a backup, and how much it holds.
 enum BackupFile {
-  /// What a file holds, once all of it was read and its checksum was right.
+  /// The content of a backup, known once the whole file was read and its checksum was right.
   struct Contents: Sendable {
     var counts = KeyspaceCounts()
     var byteCount = 0
-    /// The moment of which the backup is: seconds since 1970, by the clock of its Redis.
+    /// The moment that the backup shows: seconds since 1970, by the clock of its Redis.
     var momentSeconds: Int64?
   }
 

@@ -5,10 +5,10 @@ import Glibc
 final class BackupReader {
   private let path: String
   private let reader: RDBReader
-  /// Whether a note has said so; the notes come before the first key.
+  /// True once a note has said that the file is a backup. The notes come before the first key.
   private var isBackup = false
   private var countsNoted: String?
-  /// What was read so far.
+  /// The content that has been read so far.
   private(set) var contents = BackupFile.Contents()
 
   init(_ path: String) throws(BackupError) {
@@ -22,7 +22,8 @@ final class BackupReader {
   /// The version of the RDB.
   var version: UInt16 { UInt16(reader.version) ?? 0 }
 
-  /// The next key, whose value must be read before the following one; nil at the end, when the file was found right.
+  /// The next key. Its value must be read before the key after it. Nil at the end, when the file was found
+  /// right.
   func nextKey() throws(BackupError) -> RDBReader.Key? {
     while true {
       switch try reader.next() {

@@ -9,7 +9,7 @@ final class BackupWriter {
   private var buffer: [UInt8] = []
   private var crc = CRC64()
   private(set) var bytesWritten = 0
-  /// Whether the draft was renamed, or is not this writer's to remove.
+  /// True if the draft was renamed, or if it is not for this writer to remove.
   private var isKept = false
 
   private static let bufferBytes = 256 << 10
@@ -46,7 +46,7 @@ final class BackupWriter {
 
   // MARK: Parts of an RDB
 
-  /// - Parameter version: four digits, those of the RDB that the values are copied from.
+  /// - Parameter version: the four digits of the RDB that the values are copied from.
   func begin(version: String) throws(BackupError) {
     try write(Array("REDIS\(version)".utf8)[...])
   }
@@ -94,7 +94,7 @@ final class BackupWriter {
   }
 
   private func string(_ bytes: [UInt8]) throws(BackupError) {
-    // Always in the form for long ones: four bytes, the most significant first.
+    // Always the form for long lengths: four bytes, the most significant first.
     let count = UInt32(clamping: bytes.count).bigEndian
     try write([0x80] + (0..<4).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) })
     try write(bytes[...])

@@ -1,7 +1,8 @@
 import BelfryRedis
 import Glibc
 
-/// The embedded Redis of a data folder: the one that a broker runs, or else one that is started for this backup.
+/// The embedded Redis of a data folder: the one that a broker runs, or otherwise one that is started for this
+/// backup.
 struct EmbeddedSource {
   let folder: String
   let endpoint: RedisEndpoint
@@ -30,7 +31,7 @@ struct EmbeddedSource {
     }
   }
 
-  /// - Returns: nil if a broker runs on it.
+  /// - Returns: nil if a broker runs on the folder.
   private static func take(_ folder: String) throws(StartError) -> DataFolder? {
     do throws(StartError) {
       let held = try DataFolder(opening: folder)

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// What backups and commands do with folders.
+/// Operations on folders that backups and commands share.
 enum Folder {
   static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }

@@ -1,4 +1,4 @@
-/// LZF, by which Redis compresses strings in an RDB file (lzf_d.c).
+/// LZF: the compression of strings in an RDB file (Redis's lzf_d.c).
 enum LZF {
   /// Nil if the input is not the compressed form of this many bytes.
   static func decompress(_ input: [UInt8], to count: Int) -> [UInt8]? {

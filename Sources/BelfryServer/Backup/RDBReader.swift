@@ -1,8 +1,8 @@
-/// Reads an RDB, Redis's form of a snapshot, from its first byte to its last, key by key, in a few hundred kilobytes of
-/// memory whatever its size.
+/// Reads an RDB, Redis's form of a snapshot, key by key from its first byte to its last. It takes a few
+/// hundred kilobytes of memory, however large the snapshot is.
 ///
-/// It finds where each value ends, and how many entries a stream has; the bytes of a value can be copied as they are.
-/// Source: Redis's rdb.h and rdb.c, 7.0 to 8.0.
+/// It finds the end of each value, and the number of entries in a stream. The bytes of a value can be copied
+/// as they are. Source: Redis's rdb.h and rdb.c, 7.0 to 8.0.
 final class RDBReader {
   typealias Source = () throws(BackupError) -> [UInt8]?
   typealias Sink = (ArraySlice<UInt8>) throws(BackupError) -> Void
@@ -35,20 +35,20 @@ final class RDBReader {
   private let needsChecksum: Bool
   private var buffer: [UInt8] = []
   private var position = 0
-  /// Up to where bytes were added to the checksum, and given to the sink.
+  /// The position up to which bytes were added to the checksum and given to the sink.
   private var flushed = 0
   private var crc = CRC64()
   private var sink: Sink?
   private var database = 0
 
-  /// The longest string that is read and not passed: names of keys and notes, which are short.
+  /// The longest string that is read rather than passed over: the names of keys and notes, which are short.
   private static let stringBytesMax = 1 << 20
   /// More than any memory holds: a larger count comes from a damaged file.
   private static let countMax: UInt64 = 1 << 40
 
   /// - Parameters:
-  ///   - place: what is read, for errors.
-  ///   - needsChecksum: whether a file without checksum is refused; Redis can be configured to write none.
+  ///   - place: the name of the source, for errors.
+  ///   - needsChecksum: true if a file without a checksum is refused. Redis can be configured to write none.
   ///   - source: gives the next bytes, and nil at the end.
   init(_ place: String, needsChecksum: Bool, from source: @escaping Source) {
     self.place = place
@@ -98,9 +98,9 @@ final class RDBReader {
     }
   }
 
-  /// Passes the value of the key that came last.
-  /// - Parameter sink: is given its bytes, in pieces.
-  /// - Returns: of a stream, the number of its entries.
+  /// Passes over the value of the last key.
+  /// - Parameter sink: receives the bytes of the value, in pieces.
+  /// - Returns: the number of entries, if the value is a stream.
   func readValue(of key: Key, copyingTo sink: Sink? = nil) throws(BackupError) -> Int {
     try flush()
     self.sink = sink
@@ -144,7 +144,7 @@ extension RDBReader {
     return buffer[position - 1]
   }
 
-  /// A number of so many bytes, the least significant first.
+  /// A number of `count` bytes, the least significant first.
   func fixed(_ count: Int) throws(BackupError) -> UInt64 {
     var number: UInt64 = 0
     for index in 0..<count { number |= UInt64(try byte()) << UInt64(8 * index) }
@@ -257,7 +257,7 @@ extension RDBReader {
     }
   }
 
-  /// Whether so many bytes follow.
+  /// True if at least `count` bytes follow.
   private func has(_ count: Int) throws(BackupError) -> Bool {
     while buffer.count - position < count {
       try flush()

@@ -1,7 +1,7 @@
-// Where the value of each type ends. Most types have several encodings, for small and for large values.
+// Finds the end of the value of each type. Most types have several encodings, for small and for large values.
 
 extension RDBReader {
-  /// - Returns: of a stream, the number of its entries.
+  /// - Returns: the number of entries, if the value is a stream.
   func skipValue(_ type: UInt8) throws(BackupError) -> Int {
     switch type {
     // One string: a text, or a small collection in one piece.

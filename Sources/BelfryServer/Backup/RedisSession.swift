@@ -3,7 +3,8 @@ import BelfryRedis
 import BelfryStore
 import BelfrySystem
 
-/// A connection to Redis for a command that asks one thing after another and may wait long for answers.
+/// A connection to Redis for a command that sends one request after another and may wait long for the
+/// replies.
 actor RedisSession {
   private nonisolated let loop: EventLoop
   nonisolated let endpoint: RedisEndpoint
@@ -49,8 +50,8 @@ actor RedisSession {
     return try await body(loop)
   }
 
-  /// - Parameter name: what Redis calls the connection. One with a name is made once only: what is asked after it was
-  ///   lost fails, since it may be another Redis that answers.
+  /// - Parameter name: the name that Redis shows for the connection. A connection with a name is made once
+  ///   only. After it was lost, requests fail, because another Redis might answer them.
   init(_ loop: EventLoop, _ endpoint: RedisEndpoint, onceAs name: String? = nil) {
     self.loop = loop
     self.endpoint = endpoint
@@ -68,7 +69,7 @@ actor RedisSession {
 
   private static func setUp(onceAs name: String, at endpoint: RedisEndpoint) -> RedisSetUp {
     let spent = Spent()
-    // Who may not name a connection may move all the same.
+    // A user who may not name a connection may move a keyspace all the same.
     return RedisSetUp([RedisCommand("CLIENT", "SETNAME", name)]) { _ throws(RedisError) in
       guard !spent.isSpent else {
         throw RedisError(
@@ -125,7 +126,7 @@ actor RedisSession {
     } while cursor != Self.scanBeginning
   }
 
-  /// Where a scan begins, and what it gives at its end.
+  /// The cursor that begins a scan, and that Redis returns at its end.
   static let scanBeginning = "0"
 
   func scanStep(
@@ -144,11 +145,11 @@ actor RedisSession {
 }
 
 extension RedisSession {
-  /// Counts what Redis holds, key by key.
-  /// - Parameter prefix: what stands in place of `belfry:` in the keys' names.
+  /// Counts the keys that Redis holds, one by one.
+  /// - Parameter prefix: the prefix of the keys' names, usually `belfry:`.
   func count(prefix: String = KeyspaceKey.prefix) async throws(BackupError) -> KeyspaceCounts {
     var counts = KeyspaceCounts()
-    // A scan may come to a key twice.
+    // A scan may return the same key twice.
     var seen: Set<[UInt8]> = []
     try await scan(prefix + "*") { found throws(BackupError) in
       let new = found.filter { seen.insert($0).inserted }

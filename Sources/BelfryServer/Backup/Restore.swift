@@ -1,14 +1,15 @@
 import BelfryRedis
 import BelfryStore
 
-/// `belfry restore`: makes a keyspace from a backup, in a data folder or a Redis that has none yet. What was restored is
-/// counted before a broker can see any of it.
+/// `belfry restore`: makes a keyspace from a backup, in a data folder or a Redis that has none yet. The
+/// restored keys are counted before a broker can see any of them.
 package struct Restore {
   let file: String
   var configuration: Configuration
   let progress: @Sendable (BackupProgress) -> Void
 
-  /// - Parameter options: those of `belfry serve`. The Redis that it would use is restored into.
+  /// - Parameter options: the options of `belfry serve`. The backup is restored into the Redis that it would
+  ///   use.
   package init(
     from file: String, into options: ServeOptions, environment: [String: String],
     progress: @escaping @Sendable (BackupProgress) -> Void

@@ -3,14 +3,16 @@ import BelfryStore
 import BelfrySystem
 import Glibc
 
-// Into a data folder. In a folder beside `redis/`, one redis-server reads the backup and writes its append-only file.
-// Another one starts from that file alone, as the broker's will, and what it holds is counted. Then the folder is
-// renamed to `redis/`.
+// Restores into a data folder. One redis-server reads the backup and writes its append-only file, in a draft
+// folder next to `redis/`. A second redis-server starts from that file alone, as the broker's will, and its
+// keys are counted. Then the draft folder is renamed to `redis/`.
 
 extension Restore {
-  /// The folder beside `redis/`, until it is renamed. A broker does not start while there is one.
+  /// The draft folder next to `redis/`. It exists until it is renamed, and a broker does not start while it
+  /// exists.
   static let draftName = "restoring"
-  /// What may be in the data folder before: what the broker is to use then, and what a killed restore left.
+  /// The names that the data folder may contain before a restore: the secrets that the broker is to use, and
+  /// the remains of a restore that was killed.
   private static let allowedNames: Set<String> = ["secret", "secrets", "lock", draftName]
 
   func restoreIntoFolder() async throws(BackupError) -> BackupReport {
@@ -51,8 +53,8 @@ extension Restore {
     try keepDraft(draft, held.path)
   }
 
-  /// Removes what a restore that was killed left, after its redis-server: without the folder nobody would find that again,
-  /// and it would keep all that it had read in memory.
+  /// Removes the remains of a restore that was killed, after its redis-server has ended. Without the folder
+  /// nobody would find that process again, and it would keep in memory everything that it had read.
   private func removeLeftDraft(_ draft: String) throws(BackupError) {
     if Folder.exists(draft + "/redis") {
       do throws(StartError) {
@@ -87,7 +89,7 @@ extension Restore {
     }
   }
 
-  /// Waits until the append-only file holds everything.
+  /// Waits until the append-only file holds all keys.
   private func waitForLog(_ session: RedisSession) async throws(BackupError) {
     while true {
       let facts = try await session.facts("persistence")
@@ -102,7 +104,7 @@ extension Restore {
     }
   }
 
-  /// Starts another redis-server from that file alone, and counts what it holds.
+  /// Starts another redis-server from that file alone, and counts its keys.
   private func countDraft(_ draft: String, _ contents: BackupFile.Contents) async throws(BackupError) {
     progress(.countingRestored)
     try await withRedis(in: draft) { session throws(BackupError) in

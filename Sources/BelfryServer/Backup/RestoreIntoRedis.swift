@@ -2,14 +2,14 @@ import BelfryBytes
 import BelfryRedis
 import BelfryStore
 
-// Into a running Redis. The keys are restored under names that no broker reads, counted, and renamed in one step, so no
-// broker ever finds a part of a keyspace.
+// Restores into a running Redis. The keys are restored under names that no broker reads, then counted, then
+// renamed in one step. So no broker ever finds a part of a keyspace.
 
 extension Restore {
-  /// Stands in place of `belfry:` until the keys are renamed.
+  /// Replaces `belfry:` until the keys are renamed.
   static let draftPrefix = "belfry-restoring:"
 
-  /// The most sent together, but for a single larger value.
+  /// The most bytes that are sent together, except for a single larger value.
   private static let bytesAtOnce = 4 << 20
   private static let keysAtOnce = 512
 
@@ -19,7 +19,7 @@ extension Restore {
     try await RedisSession.with(endpoint) { session throws(BackupError) in
       try await refuseNodeOfCluster(session)
       try await checkIsFree(session)
-      // A killed restore's.
+      // Removes the draft of a restore that was killed.
       try await removeDraft(session)
       do throws(BackupError) {
         try await writeDraft(session)
@@ -34,7 +34,7 @@ extension Restore {
   }
 
   private func refuseNodeOfCluster(_ session: RedisSession) async throws(BackupError) {
-    // Any other Redis says that it is none.
+    // A Redis that is no node of a cluster refuses this command.
     guard (try? await session.ask(RedisCommand("CLUSTER", "MYID"))) != nil else { return }
     throw BackupError(
       .redisFailed, "it is a node of a Redis Cluster, which takes only a part of the keys",
@@ -65,7 +65,7 @@ extension Restore {
     do throws(BackupError) {
       try await removeDraft(session)
     } catch {
-      // The draft takes memory until the next restore removes it; no broker sees it.
+      // The draft takes up memory until the next restore removes it. No broker sees it.
     }
     if error.cause.hasPrefix("OOM") {
       error.advice = "the backup needs more memory than its maxmemory leaves; nothing was restored"
@@ -106,7 +106,7 @@ extension Restore {
 
   // MARK: Renaming
 
-  /// Renames the keys, in one step; refuses if a broker has begun a keyspace meanwhile.
+  /// Renames the keys in one step. Refuses if a broker has begun a keyspace in the meantime.
   private func publish(_ session: RedisSession) async throws(BackupError) {
     let reply = try await session.ask(
       RedisCommand("EVAL", Self.publishing, 0, KeyspaceKey.prefix, Self.draftPrefix))

@@ -1,13 +1,13 @@
-/// What pages in browsers may do.
+/// The settings for pages in browsers.
 package struct BrowserSettings: Sendable, Hashable {
-  /// From where pages may ask.
+  /// The origins whose pages may send requests.
   package var allowedOrigins: [WebOrigin] = []
-  /// Whether a token may be put into a cookie.
+  /// True if a token may be put into a cookie.
   package var givesCookies = false
-  /// By which names the broker answers; empty: by any.
+  /// The names that the broker answers to; empty: all names.
   package var hosts: [HostName] = []
 
-  /// Of either list: each request is compared with all of them.
+  /// The most elements in either list. Each request is compared with all of them.
   static let listMax = 100
 
   package init() {}

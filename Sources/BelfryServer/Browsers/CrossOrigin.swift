@@ -2,11 +2,12 @@ import BelfryBytes
 import BelfryHTTP
 import BelfryInterface
 
-/// What pages of other origins are let do and see (Fetch standard, section 3.2 "CORS protocol"). Decided by the request's
-/// headers alone, so that refusals and streams are answered like everything else.
+/// Decides which requests pages of other origins may send, and which answers they may read (Fetch standard,
+/// section 3.2 "CORS protocol"). Only the request's headers decide, so refusals and streams are treated like
+/// all other answers.
 struct CrossOrigin: Sendable {
   enum Asker: Equatable {
-    /// No page, or one of the broker's own origin that only reads.
+    /// The request comes from no page, or from a page of the broker's own origin that only reads.
     case unnamed
     case allowed(String)
     case other
@@ -25,15 +26,15 @@ struct CrossOrigin: Sendable {
     return origins.contains(UTF8Text(origin)) ? .allowed(origin) : .other
   }
 
-  /// Whether a browser says that a page of another origin caused the request (Fetch Metadata, section 2.1 "Sec-Fetch-Site").
-  /// Programs say nothing of the kind, and neither do browsers over plain HTTP.
+  /// True if a browser says that a page of another origin caused the request (Fetch Metadata, section 2.1
+  /// "Sec-Fetch-Site"). Programs do not send this header, and browsers do not send it over plain HTTP.
   static func isFromAnotherPage(_ headers: HTTPHeaders) -> Bool {
     guard let site = headers[fetchSite] else { return false }
     return ![sameOrigin, fromNoPage].contains(UTF8Text(site))
   }
 
-  /// Whether that page is of another site, which is more than another origin: to know it otherwise would take the list
-  /// of all public suffixes.
+  /// True if that page belongs to another site. That is more than another origin: to find it out in another
+  /// way, the broker would need the list of all public suffixes.
   static func isFromAnotherSite(_ headers: HTTPHeaders) -> Bool {
     headers[fetchSite].map { UTF8Text($0) } == crossSite
   }
@@ -43,8 +44,8 @@ struct CrossOrigin: Sendable {
   private static let fromNoPage: UTF8Text = "none"
   private static let crossSite: UTF8Text = "cross-site"
 
-  /// Of every answer: a page must be able to read why it was refused. `Vary` stands there without an `Origin` too, or a
-  /// cache would give a page the answer that a program was given.
+  /// The headers that every answer gets: a page must be able to read why it was refused. `Vary` is sent even
+  /// if the request has no `Origin`. Otherwise a cache would give a page the answer that a program received.
   func fields(ofAnswerTo headers: HTTPHeaders) -> [(name: String, value: String)] {
     if origins.isEmpty { return [] }
     switch asker(headers) {
@@ -55,7 +56,8 @@ struct CrossOrigin: Sendable {
     }
   }
 
-  /// The answer to OPTIONS: to a page's browser what it may send, and to everybody the methods.
+  /// The answer to OPTIONS. It tells everybody the methods, and the browser of an allowed page also what the
+  /// page may send.
   func options(_ headers: HTTPHeaders, of routes: [Route]) -> HTTPResponse {
     let methods = HTTPVerb.methods(of: routes.map(\.verb)).joined(separator: ", ")
     var response = HTTPResponse(status: 204, headers: [(ResponseHeader.allow.rawValue, methods)])
@@ -72,9 +74,9 @@ struct CrossOrigin: Sendable {
   }
 
   static let origin = "Origin"
-  /// Chromium remembers an answer for no longer.
+  /// The longest time for which Chromium remembers an answer.
   static let maxAgeSeconds = 7_200
-  /// Beside those of the route.
+  /// The headers that a page may send in addition to those of the route.
   private static let requestHeaders = [
     "Authorization", "Content-Type", RequestHeader.account, RequestHeader.device,
   ]

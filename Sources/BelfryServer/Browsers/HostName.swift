@@ -2,11 +2,11 @@ import BelfryBytes
 
 /// A host, as `Host` names it (RFC 9110 section 7.2): a name or an address, and perhaps a port.
 package struct HostName: Sendable, Hashable, CustomStringConvertible {
-  /// In lower case; of an IPv6 address with its brackets.
+  /// In lower case. An IPv6 address keeps its brackets.
   let host: String
   let port: Int?
 
-  /// Longer than any name in DNS, with the port.
+  /// Longer than any name in DNS together with a port.
   static let bytesMax = 262
 
   init?(_ text: Substring) {
@@ -60,15 +60,16 @@ package struct HostName: Sendable, Hashable, CustomStringConvertible {
 
   package var description: String { port.map { "\(host):\($0)" } ?? host }
 
-  /// Whether this one, in the configuration, means the host that a request names. Without a port it means all of them.
+  /// True if this name, from the configuration, matches the host that a request names. Without a port it
+  /// matches all ports.
   func means(_ asked: HostName) -> Bool { host == asked.host && (port == nil || port == asked.port) }
 
-  /// Whether it is this machine for whoever is on it, whatever DNS says.
+  /// True if the name means this machine to every program on it, independent of DNS.
   var isLoopback: Bool {
     host == "localhost" || host == "[::1]" || Self.isLoopbackAddress(host)
   }
 
-  /// Of an address without brackets.
+  /// True if the text is a loopback address, written without brackets.
   static func isLoopbackAddress(_ text: String) -> Bool {
     text.utf8.elementsEqual("::1".utf8)
       || text.utf8.starts(with: "127.".utf8) && text.utf8.allSatisfy(isInIPv4)

@@ -2,10 +2,11 @@ import BelfryBytes
 import BelfryHTTP
 import BelfryModel
 
-/// The cookie that stands for a token. It holds the token itself, so that any broker can check it, and so that it ends
-/// when the token does, by time or by revocation.
+/// The cookie that stands for a token. It holds the token itself. So any broker can check it, and it ends
+/// when the token ends, by time or by revocation.
 struct SessionCookie: Sendable, Hashable {
-  /// How far the cookie is sent along with what pages of other sites ask (RFC 6265bis section 5.6.7).
+  /// Controls if browsers send the cookie with requests that pages of other sites cause (RFC 6265bis section
+  /// 5.6.7).
   enum SameSite: String {
     case strict = "Strict"
     case none = "None"
@@ -14,27 +15,29 @@ struct SessionCookie: Sendable, Hashable {
   let name: String
   private let isSecure: Bool
 
-  /// Browsers take the first name only over TLS, for the whole host, and from nobody but the host itself. On the
-  /// loopback there mostly is no TLS.
+  /// Browsers accept the first name only over TLS, for the whole host, and only from the host itself. The
+  /// loopback usually has no TLS.
   static let secure = SessionCookie(name: "__Host-belfry", isSecure: true)
   static let onLoopback = SessionCookie(name: "belfry-session", isSecure: false)
 
-  /// Browsers hold no cookie whose name and value have more than 4,096 bytes together (RFC 6265bis section 5.6).
+  /// Browsers store no cookie with a name and a value of more than 4,096 bytes together (RFC 6265bis section
+  /// 5.6).
   static let tokenBytesMax = 4_000
 
   private init(name: String, isSecure: Bool) { (self.name, self.isSecure) = (name, isSecure) }
 
-  /// The one that is given to whoever asks so. Who is on this machine and asks by such a name is given the second, unless
-  /// something says that a proxy is in between, which may speak TLS: many proxies put a `Host` of their own there.
-  /// - Parameter isEncrypted: whether the broker itself speaks TLS.
+  /// The cookie that the answer to this request sets. A client on this machine that uses a loopback name gets
+  /// the second cookie, unless something shows that a proxy is in between. The proxy may speak TLS, and many
+  /// proxies write their own name into `Host`.
+  /// - Parameter isEncrypted: true if the broker itself speaks TLS.
   static func given(to head: HTTPRequestHead, isEncrypted: Bool) -> SessionCookie {
     if isEncrypted || isPageEncrypted(head) || namesProxy(head) { return secure }
     let host = head.host.flatMap { HostName(Substring($0)) }
     return head.client.isLoopback && host?.isLoopback == true ? onLoopback : secure
   }
 
-  /// Those that a request may bring, in the order in which they are looked for. A page behind a proxy brings the first,
-  /// though not each of its requests shows that there is a proxy.
+  /// The cookies that a request may bring, in the order in which they are looked for. A page behind a proxy
+  /// brings the first one, but not each of its requests shows that there is a proxy.
   static func taken(from head: HTTPRequestHead, isEncrypted: Bool) -> [SessionCookie] {
     given(to: head, isEncrypted: isEncrypted) == onLoopback ? [secure, onLoopback] : [secure]
   }
@@ -47,7 +50,7 @@ struct SessionCookie: Sendable, Hashable {
     proxyFields.contains { head.headers.contains($0) }
   }
 
-  /// The fields that proxies add to a request (RFC 9110 section 7.6.3, RFC 7239, and those that came before it).
+  /// The fields that proxies add to a request (RFC 9110 section 7.6.3, RFC 7239, and their predecessors).
   private static let proxyFields = [
     "Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP",
   ]
@@ -60,11 +63,11 @@ struct SessionCookie: Sendable, Hashable {
     )
   }
 
-  /// What has the browser forget it.
+  /// The header that makes the browser delete the cookie.
   var ending: (name: String, value: String) { field(holding: "", seconds: 0, sameSite: .strict) }
 
-  /// The cookie's value in a `Cookie` header (RFC 6265 section 4.2.1); nil where it is not there.
-  /// - Throws: where it is there twice. One of them may have been put there by somebody else.
+  /// The cookie's value in a `Cookie` header (RFC 6265 section 4.2.1); nil if the header does not have it.
+  /// - Throws: if the cookie occurs twice. Somebody else may have set one of the two.
   func value(in header: String) throws(Refusal) -> UTF8Text? {
     var found: UTF8Text?
     for part in header.utf8.split(separator: UInt8(ascii: ";")) {
@@ -87,7 +90,8 @@ struct SessionCookie: Sendable, Hashable {
 
   static let header = "Cookie"
 
-  /// What stands in a token (RFC 7515 section 7.1) may stand in a cookie; of anything else nothing is put there.
+  /// True if the token fits into a cookie. The characters of a token (RFC 7515 section 7.1) are allowed in a
+  /// cookie; a text with other characters is not stored.
   static func holds(_ token: UTF8Text) -> Bool {
     token.count <= tokenBytesMax
       && token.utf8.allSatisfy { byte in

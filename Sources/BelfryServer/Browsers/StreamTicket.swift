@@ -2,8 +2,9 @@ import BelfryBytes
 import BelfryInterface
 import BelfryModel
 
-/// What opens a stream once, in place of a token: 192 random bits, which stand in a URL. Redis holds a hash of them, and
-/// beside it who the ticket lets in; whoever reads Redis can open nothing by it.
+/// A ticket that opens one stream, once, in place of a token: 192 random bits, sent in a URL. Redis stores
+/// only a hash of the ticket, together with the caller whom it lets in. So somebody who reads Redis cannot
+/// open a stream.
 struct StreamTicket: Sendable, Hashable {
   private static let bytes = 24
 
@@ -15,7 +16,7 @@ struct StreamTicket: Sendable, Hashable {
 
   private init(text: String) { self.text = text }
 
-  /// Nil of what was never given to anybody.
+  /// Nil if the text cannot be a ticket.
   init?(_ text: UTF8Text) {
     guard text.count <= 2 * Self.bytes, let bytes = Base64URL.decode(text.utf8), bytes.count == Self.bytes
     else {
@@ -24,14 +25,14 @@ struct StreamTicket: Sendable, Hashable {
     self.text = text.string
   }
 
-  /// By what Redis knows it.
+  /// The name under which Redis stores the ticket.
   var name: String { Base64URL.encode(Hashing.sha256(Array("belfry ticket ".utf8) + Array(text.utf8))) }
 }
 
 // MARK: - Whom it lets in
 
 extension Caller {
-  /// As it is kept with a ticket.
+  /// The text that Redis stores with a ticket.
   var record: String {
     var members: JSONObject = [
       "subject": .string(subject), "role": .string(role.rawValue), "expiresAt": .integer(expiresAtSeconds),
@@ -48,7 +49,7 @@ extension Caller {
     return RecordJSON.text(.object(members))
   }
 
-  /// Nil if no broker can have written it so.
+  /// Nil if no broker can have written the record.
   init?(record: String) {
     guard case .object(let members)? = RecordJSON.value(record),
       case .string(let subject)? = members["subject"],

@@ -1,13 +1,14 @@
 import BelfryBytes
 
-/// Where a page comes from, as browsers say it in `Origin` (RFC 6454 section 6.2). Compared byte by byte: a browser has
-/// one spelling for each, and an origin in another one is not a browser's.
+/// The origin of a page, as browsers send it in `Origin` (RFC 6454 section 6.2). Origins are compared byte by
+/// byte: browsers have one spelling for each, so another spelling does not come from a browser.
 package struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
   let text: UTF8Text
 
   package var description: String { text.string }
 
-  /// Nil of what no browser says: another scheme, upper case, a path, the scheme's own port, `null`, `*`.
+  /// Nil for a text that no browser sends: another scheme, upper case, a path, the scheme's own port, `null`,
+  /// `*`.
   package init?(_ text: String) {
     let schemes: [(prefix: String, port: Int)] = [("https://", 443), ("http://", 80)]
     guard let scheme = schemes.first(where: { text.utf8.starts(with: $0.prefix.utf8) }) else { return nil }

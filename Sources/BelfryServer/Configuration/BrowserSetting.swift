@@ -2,7 +2,7 @@ import BelfryBytes
 import BelfryModel
 
 extension Setting {
-  /// The settings of what pages in browsers may do.
+  /// The settings for pages in browsers.
   static let browsers: [Setting] = [
     Setting(
       "browsers.allowedOrigins", shown: { Self.list($0.browsers.allowedOrigins) },
@@ -31,14 +31,14 @@ extension Setting {
     },
   ]
 
-  /// Nil of an empty list.
+  /// Nil for an empty list.
   static func list(_ elements: [some CustomStringConvertible]) -> String? {
     elements.isEmpty ? nil : elements.map(\.description).joined(separator: ", ")
   }
 }
 
 extension ConfiguredValue {
-  /// A list in which nothing stands twice.
+  /// A list without duplicates.
   fileprivate func distinct<Element: Hashable>(
     of what: String, _ read: (String) throws(StartError) -> Element
   ) throws(StartError) -> [Element] {

@@ -3,16 +3,16 @@ import BelfryModel
 
 /// The configuration file: one JSON object, with `//` comments.
 enum ConfigurationFile {
-  /// A file with every setting and its comment is a few kilobytes.
+  /// A file with every setting and its comment has a few kilobytes.
   static let sizeMaxBytes = 1 << 20
 
-  /// - Parameter refuse: called with each mistake, also if the file cannot be read.
+  /// - Parameter refuse: called with each mistake, and also if the file cannot be read.
   static func read(
     _ path: String, else refuse: Configuration.MistakeHandler = Configuration.throwing
   ) throws(StartError) -> [UTF8Text: ConfiguredValue] {
     let bytes: [UInt8]
     do throws(StartError) {
-      // Whoever can write the file could name other keys, or another data folder.
+      // A user who can write the file could name other keys, or another data folder.
       bytes = try SmallFile.read(path, sizeMaxBytes: sizeMaxBytes, openness: .readable)
     } catch {
       try refuse(error)
@@ -49,7 +49,7 @@ enum ConfigurationFile {
       let key = UTF8Text(prefix + name)
       let place = "\(path): \(key)"
       if Setting.byKey[key] != nil {
-        // `"limits": {"x": 1}` and `"limits.x": 2` are one setting; the parser sees two.
+        // `"limits": {"x": 1}` and `"limits.x": 2` are one setting, but two members to the parser.
         guard values[key] == nil else {
           try refuse(StartError(.invalidValue, "it occurs twice", at: place))
           continue
@@ -67,7 +67,8 @@ enum ConfigurationFile {
     }
   }
 
-  /// The parser's refusal as an error. Where the text is no JSON, the line is added to the byte that the parser counted.
+  /// The parser's refusal as an error. If the text is not JSON, the error also names the line of the byte
+  /// that the parser counted.
   private static func complaint(_ refusal: Refusal, about text: [UInt8], of path: String) -> StartError {
     let field = refusal.field ?? "$"
     let last = refusal.detail.parts(between: " ").last

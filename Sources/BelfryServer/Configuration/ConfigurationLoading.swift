@@ -1,7 +1,7 @@
 import BelfryBytes
 import BelfryModel
 
-/// What was given on the command line of `belfry serve`, as text.
+/// The options of `belfry serve` as given on the command line, as text.
 package struct ServeOptions: Sendable, Hashable {
   package var config: String?
   package var listen: String?
@@ -15,8 +15,8 @@ package struct ServeOptions: Sendable, Hashable {
 }
 
 extension Configuration {
-  /// The defaults, overridden by the file, by the environment, and by the options, in this order. Nothing is
-  /// touched on disk but the file that is read.
+  /// The defaults, overridden by the file, the environment and the options, in this order. This touches
+  /// nothing on disk except the file that it reads.
   package static func load(
     options: ServeOptions, environment: [String: String]
   ) throws(StartError) -> Configuration {
@@ -24,7 +24,7 @@ extension Configuration {
   }
 
   /// - Parameter refuse: called with each mistake. If it returns, the rest is read.
-  /// - Returns: the configuration, and where each setting that was given has its value from, by its key.
+  /// - Returns: the configuration, and for the key of each given setting the place that its value comes from.
   static func read(
     options: ServeOptions, environment: [String: String], else refuse: MistakeHandler = throwing
   ) throws(StartError) -> (configuration: Configuration, places: [String: String]) {
@@ -56,7 +56,8 @@ extension Configuration {
   }
 
   static let configVariable = "BELFRY_CONFIG"
-  /// Settings of which one replaces the others.
+  /// Settings that replace each other. One source may give only one of them, and a later source replaces the
+  /// earlier one.
   private static let secretKeys = ["secretFile", "secret", "tokens.secrets"]
 
   typealias MistakeHandler = (StartError) throws(StartError) -> Void
@@ -65,8 +66,8 @@ extension Configuration {
     (error: StartError) throws(StartError) in throw error
   }
 
-  /// - Parameter values: by the settings' keys.
-  /// - Returns: the keys of what was set.
+  /// - Parameter values: the values by the settings' keys.
+  /// - Returns: the keys of the settings that were set.
   @discardableResult
   mutating func apply(
     _ values: [UTF8Text: ConfiguredValue], else refuse: MistakeHandler = throwing
@@ -76,7 +77,7 @@ extension Configuration {
       try refuse(value.refused("give one of secretFile, secret and tokens.secrets"))
     }
     var keys: [String] = []
-    // In the list's order, so that the same of several mistakes is always the first.
+    // This follows the order of the list. So with several mistakes, the same one is always reported first.
     for setting in Setting.all {
       guard let value = values[UTF8Text(setting.key)], value.value != .null else { continue }
       do throws(StartError) {
@@ -89,14 +90,15 @@ extension Configuration {
     return keys
   }
 
-  /// Unknown variables `BELFRY_…` are refused only where they can be nothing but a misspelt setting: Kubernetes puts
-  /// `BELFRY_SERVICE_HOST` and `BELFRY_PORT` into each container beside a service named belfry.
+  /// Unknown variables `BELFRY_…` are refused only if they cannot be anything but a misspelt setting.
+  /// Kubernetes puts `BELFRY_SERVICE_HOST` and `BELFRY_PORT` into each container next to a service named
+  /// belfry.
   private static func values(
     of environment: [String: String], else refuse: MistakeHandler
   ) throws(StartError) -> [UTF8Text: ConfiguredValue] {
     var values: [UTF8Text: ConfiguredValue] = [:]
     for setting in Setting.all {
-      // An empty variable is how composed environments say "not set".
+      // Composed environments use an empty variable to say "not set".
       guard let text = environment[setting.variable], !text.isEmpty else { continue }
       values[UTF8Text(setting.key)] = ConfiguredValue(text: text, place: setting.variable)
     }
@@ -118,7 +120,7 @@ extension Configuration {
 }
 
 extension Limits {
-  /// Checks what settings must be together; each alone was checked when it was read.
+  /// Checks conditions between settings. Each setting alone was checked when it was read.
   fileprivate func check() throws(StartError) {
     guard absenceMilliseconds >= heartbeatMilliseconds else {
       throw StartError(

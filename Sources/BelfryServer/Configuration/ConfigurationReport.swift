@@ -1,28 +1,28 @@
 import BelfryBytes
 import BelfryRedis
 
-/// A configuration as `belfry serve` would read it, with all that is wrong with it, for whoever wants to know before
-/// a start.
+/// A configuration as `belfry serve` would read it, with all its mistakes. It lets operators check a
+/// configuration before a start.
 package struct ConfigurationReport: Sendable, Hashable {
   package struct Entry: Sendable, Hashable {
-    /// As it stands in the file.
+    /// The setting's key, as written in the file.
     package var setting: String
-    /// Nil if it is not set. Of a secret only that there is one.
+    /// Nil if the setting is not set. For a secret, the value shows only that there is one.
     package var value: String?
-    /// What holds if it is not set.
+    /// The behaviour if the setting is not set.
     package var otherwise: String
-    /// `belfry.json`, `BELFRY_LOOPS` or `--listen`; nil: the default.
+    /// The place that the value comes from: `belfry.json`, `BELFRY_LOOPS` or `--listen`; nil: the default.
     package var source: String?
   }
 
-  /// All settings there are.
+  /// All settings that exist.
   package private(set) var entries: [Entry] = []
-  /// What keeps `belfry serve` from starting.
+  /// The mistakes that keep `belfry serve` from starting.
   package private(set) var mistakes: [StartError] = []
-  /// What does not keep it from starting, and is probably not meant.
+  /// The remarks about settings that do not keep it from starting, but are probably not intended.
   package private(set) var remarks: [String] = []
 
-  /// Reads the configuration and the files that it names. Makes nothing and changes nothing.
+  /// Reads the configuration and the files that it names. It creates nothing and changes nothing.
   package init(_ options: ServeOptions, environment: [String: String]) {
     var found: [StartError] = []
     let collect: Configuration.MistakeHandler = { error in found.append(error) }
@@ -37,7 +37,7 @@ package struct ConfigurationReport: Sendable, Hashable {
         source: place == file.map { "\($0): \(setting.key)" } ? file : place)
     }
     mistakes = found
-    // Not after mistakes: without the wrong values, files would be looked for that nobody named.
+    // This does not run after mistakes. Without the wrong values, it would look for files that nobody named.
     if found.isEmpty { check(read.configuration) }
     remarks += UnreadVariable.findHarmless(in: environment).map(\.remark)
   }
@@ -45,7 +45,7 @@ package struct ConfigurationReport: Sendable, Hashable {
   private mutating func check(_ configuration: Configuration) {
     do throws(StartError) {
       let folder = configuration.dataFolder
-      // The first start makes it.
+      // The first start makes the secret.
       if configuration.secret != .dataFolder || SecretFolder(inDataFolder: folder).isThere {
         _ = try TokenKeys(for: configuration, inDataFolder: folder)
       } else {

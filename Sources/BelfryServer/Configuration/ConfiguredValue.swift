@@ -1,7 +1,7 @@
 import BelfryBytes
 import BelfryModel
 
-/// A value given for a setting, and where it was given, for refusals.
+/// A value given for a setting, and the place where it was given, which refusals name.
 struct ConfiguredValue: Sendable, Hashable {
   let value: JSONValue
   /// `belfry.json: limits.entriesPerSpace`, `BELFRY_LOOPS`, `--listen`.
@@ -15,7 +15,7 @@ struct ConfiguredValue: Sendable, Hashable {
     return text
   }
 
-  /// A number of the file, or the text of a variable or an option that spells one.
+  /// A number of the file, or the text of a variable or an option that spells a number.
   func integer(in range: ClosedRange<Int>) throws(StartError) -> Int {
     let number: Int? =
       switch value {
@@ -94,7 +94,7 @@ struct ConfiguredValue: Sendable, Hashable {
     StartError(.invalidValue, cause, at: place)
   }
 
-  /// Whether the place holds only texts, as variables and options do.
+  /// True if the place holds only texts, as variables and options do.
   let isText: Bool
   var isOption: Bool { place.utf8.starts(with: "--".utf8) }
 

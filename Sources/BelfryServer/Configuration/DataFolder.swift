@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 
-/// The folder of one broker, with its secret and its embedded Redis. Locked for this process while this object lives.
+/// The folder of one broker, with its secret and its embedded Redis. It is locked for this process while this
+/// object lives.
 ///
-/// The lock is the kernel's (`flock`), so a broker that was killed leaves none behind. The locked file has the holder's
-/// process id, for people.
+/// The lock is the kernel's (`flock`), so a broker that was killed leaves no lock behind. The locked file
+/// holds the process id of its holder, for people to read.
 package final class DataFolder: Sendable {
   /// Absolute, so that it does not depend on the working directory.
   package let path: String
@@ -36,8 +37,8 @@ package final class DataFolder: Sendable {
     guard unsafe stat(absolute, &status) == 0 else {
       throw .refused(.dataFolderUnusable, "cannot enter the folder", at: path)
     }
-    // Whoever could write there could put a secret of their own. Others may read the folder, as in many mounted volumes:
-    // the secrets in it have permissions of their own.
+    // A user who could write to the folder could replace the secret with their own. Others may read the
+    // folder, as is usual in mounted volumes: the secrets in it have their own permissions.
     guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
       throw StartError(
         .dataFolderUnusable,
@@ -49,7 +50,7 @@ package final class DataFolder: Sendable {
 
   private static func take(_ folder: String) throws(StartError) -> Int32 {
     let path = folder + "/lock"
-    // Closed on exec, or a redis-server that outlives the broker would keep the folder locked.
+    // Closed on exec. Otherwise a redis-server that outlives the broker would keep the folder locked.
     let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .refused(.dataFolderUnusable, "cannot open the lock", at: path) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -71,11 +72,11 @@ package final class DataFolder: Sendable {
   }
 }
 
-/// A process id, in digits, as the only content of a file.
+/// A file whose only content is a process id, in digits.
 enum ProcessIDFile {
   static func write(_ descriptor: Int32, _ pid: pid_t) {
     let text = Array("\(pid)\n".utf8)
-    // Only for people and for finding an orphan faster, so a full disk is no reason to fail.
+    // The id is only for people and for finding an orphan faster, so a full disk is no reason to fail.
     _ = ftruncate(descriptor, 0)
     _ = unsafe pwrite(descriptor, text, text.count, 0)
   }

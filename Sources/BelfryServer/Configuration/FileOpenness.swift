@@ -1,9 +1,10 @@
 import Glibc
 
-/// What users other than its owner may do with a trusted file.
+/// The access that users other than the owner may have to a trusted file.
 enum FileOpenness: Sendable {
   case any
-  /// They may read it: Docker mounts secrets with mode 0444. Whoever could write it could put a key of their own there.
+  /// They may read it: Docker mounts secrets with mode 0444. A user who could write it could replace the key
+  /// with their own.
   case readable
   /// They may do nothing.
   case closed

@@ -1,9 +1,10 @@
 import BelfrySystem
 
-/// Looks at files every now and then, and when it is asked to. On a thread of its own: files may be far away.
+/// Looks at files at intervals, and when it is asked to. It runs on its own thread, because files may be on a
+/// slow network.
 final class FileWatch: Sendable {
-  /// How long a broker may go on accepting a key that was taken away, refusing one that was added, or showing a
-  /// certificate that was replaced.
+  /// The longest time for which a broker accepts a key that was removed, refuses a key that was added, or
+  /// shows a certificate that was replaced.
   static let interval: Duration = .seconds(2)
 
   private let looks: [@Sendable () -> Void]

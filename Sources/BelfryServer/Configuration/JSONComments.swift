@@ -1,6 +1,6 @@
 /// Comments in JSON: from `//` to the end of the line, anywhere but inside a string.
 enum JSONComments {
-  /// Comments become spaces, so that line and column in a later complaint are those of the file.
+  /// Replaces comments by spaces, so that the line and the column in a later complaint match the file.
   static func blankedOut(_ bytes: [UInt8]) -> [UInt8] {
     var result = bytes
     var place = Place.between

@@ -1,4 +1,5 @@
-/// Where clients connect: `HOST:PORT`, with an IPv6 address in brackets. Port 0 lets the system choose one.
+/// The address that clients connect to: `HOST:PORT`, with an IPv6 address in brackets. Port 0 lets the system
+/// choose one.
 package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
   package var host: String
   package var port: UInt16

@@ -4,7 +4,7 @@ import BelfryModel
 import BelfryOutbound
 
 extension Setting {
-  /// What the broker asks of others.
+  /// The settings for requests that the broker sends to others.
   static let outbound: [Setting] = [
     Setting(
       "webhooks.allowedNetworks", shown: { Self.list($0.allowedNetworks) },
@@ -71,7 +71,7 @@ extension Setting {
 }
 
 extension ConfiguredValue {
-  /// Codes of built-in types. A custom notification says itself whether it is pushed.
+  /// The codes of built-in types. A custom notification itself says if it is pushed.
   fileprivate func types() throws(StartError) -> [Int] {
     try integers().map { code throws(StartError) in
       guard code != Catalogue.custom.code, Catalogue.type(code) != nil else {

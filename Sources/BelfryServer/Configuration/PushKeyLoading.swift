@@ -5,9 +5,9 @@ import Glibc
 extension VAPIDKey {
   static let fileName = "push-key.pem"
 
-  /// The key for Web Push: the configured one, or that of the data folder. An embedded Redis has one broker only, which
-  /// makes its own; several brokers have to have the same one, for browsers subscribe with it.
-  /// - Returns: nil where there is none.
+  /// The key for Web Push: the configured one, or the one in the data folder. An embedded Redis has only one
+  /// broker, which makes its own key. Several brokers must share one key, because browsers subscribe with it.
+  /// - Returns: nil if there is none.
   static func load(for configuration: Configuration, inDataFolder folder: String) throws(StartError)
     -> VAPIDKey?
   {

@@ -1,10 +1,11 @@
 import BelfrySystem
 import Synchronization
 
-/// What some files say, read again while the broker runs, so that keys and certificates are replaced without a restart.
+/// A value that comes from files, which are read again while the broker runs. So keys and certificates can be
+/// replaced without a restart.
 ///
-/// They are read whole each time, a few kilobytes, and compared by what they mean: no clock and no file system can make it
-/// take what is new for what it has.
+/// The files have a few kilobytes, and each look reads them whole and compares the values. So no clock and no
+/// file system can make it mistake a new value for the old one.
 final class RereadFiles<Value: Equatable & Sendable>: Sendable {
   typealias Reading = @Sendable () throws(StartError) -> Value
 
@@ -14,8 +15,9 @@ final class RereadFiles<Value: Equatable & Sendable>: Sendable {
   private let known: Mutex<(value: Value, failure: StartError?)>
 
   /// - Parameters:
-  ///   - failureEvent: what the log is told when they cannot be used.
-  ///   - onChange: if it throws, the files are as bad as if they could not be read.
+  ///   - failureEvent: the event that is logged if the files cannot be used.
+  ///   - onChange: receives a new value. If it throws, the value is not usable, just as if the files could
+  ///     not be read.
   init(
     from value: Value, reading read: @escaping Reading, onFailure failureEvent: String,
     onChange: @escaping @Sendable (Value) throws(StartError) -> Void
@@ -26,8 +28,8 @@ final class RereadFiles<Value: Equatable & Sendable>: Sendable {
     known = Mutex((value, nil))
   }
 
-  /// What cannot be read or used leaves everything as it is: somebody is writing it, or made a mistake that must not lock
-  /// everybody out.
+  /// A file that cannot be read or used changes nothing: somebody is writing it, or made a mistake that must
+  /// not lock everybody out.
   func look() {
     do throws(StartError) {
       let value = try read()

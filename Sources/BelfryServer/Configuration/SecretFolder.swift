@@ -2,8 +2,8 @@ package import BelfryBytes
 import Foundation
 import Glibc
 
-/// The secrets in a data folder: `secret` signs; those in `secrets/`, each in a file named after its `kid`, are accepted
-/// beside it. Commands change them while a broker runs, which reads them again.
+/// The secrets in a data folder. `secret` signs; the secrets in `secrets/`, each in a file named after its
+/// `kid`, are also accepted. Commands change them while a broker runs, and the broker reads them again.
 package struct SecretFolder: Sendable {
   private let folder: String
   private var signingPath: String { folder + "/secret" }
@@ -14,7 +14,7 @@ package struct SecretFolder: Sendable {
 
   package func signing() throws(StartError) -> TokenSigner { try Self.signer(signingPath) }
 
-  /// The signing one first.
+  /// All secrets, the signing one first.
   package func all() throws(StartError) -> [TokenSigner] {
     var signers = [try signing()]
     for name in try otherNames() { signers.append(try Self.signer("\(othersPath)/\(name)")) }
@@ -32,7 +32,8 @@ package struct SecretFolder: Sendable {
     TokenSigner(secret: try SigningSecret(file: path, openness: .closed).bytes)
   }
 
-  /// Names with a dot are left out: drafts that are being written have one, and a `kid` made of a secret has none.
+  /// Names with a dot are left out: drafts that are being written have one, and a `kid` made from a secret
+  /// has none.
   private func otherNames() throws(StartError) -> [String] {
     guard unsafe access(othersPath, F_OK) == 0 else { return [] }
     do {
@@ -47,10 +48,10 @@ package struct SecretFolder: Sendable {
 // MARK: - Rotation
 
 extension SecretFolder {
-  /// By when all brokers have read changed files, slow ones included.
+  /// The time after which all brokers have read changed files, even slow brokers.
   package static let settlingTime: Duration = FileWatch.interval * 2 + .seconds(1)
 
-  /// The first half of a rotation: makes a secret that brokers accept, and that signs nothing yet.
+  /// The first half of a rotation: makes a secret that brokers accept, and that does not sign yet.
   /// - Returns: its `kid`.
   package func addNext() throws(StartError) -> UTF8Text {
     // The broker could not read another user's file, and would not start.
@@ -67,8 +68,8 @@ extension SecretFolder {
     return try add(.random())
   }
 
-  /// The second half: it signs from now on, and the one that has signed is still accepted. At each moment in between, and
-  /// after a crash, all of them are accepted.
+  /// The second half of a rotation: the new secret signs from now on, and the previous one is still accepted.
+  /// At each moment in between, and after a crash, all of them are accepted.
   package func sign(with kid: UTF8Text) throws(StartError) {
     let next = try SigningSecret(file: "\(othersPath)/\(kid)", openness: .closed)
     _ = try add(try SigningSecret(file: signingPath, openness: .closed))
@@ -76,7 +77,7 @@ extension SecretFolder {
     try remove(kid)
   }
 
-  /// Refuses the tokens that this secret has signed from now on, and ends their streams.
+  /// From now on, refuses the tokens that this secret has signed, and ends their streams.
   package func retire(_ kid: UTF8Text) throws(StartError) {
     try Folder.checkOwner(signingPath)
     guard try signing().kid != kid else {

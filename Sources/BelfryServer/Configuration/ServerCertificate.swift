@@ -10,7 +10,7 @@ final class ServerCertificate: Sendable {
   /// A chain of certificates has some kilobytes.
   private static let fileMaxBytes = 256 << 10
 
-  /// - Returns: nil where there is none, and the broker speaks plain HTTP.
+  /// - Returns: nil if none is configured, and the broker speaks plain HTTP.
   static func load(_ settings: TLSSettings) throws(StartError) -> ServerCertificate? {
     guard let certificateFile = settings.certificateFile, let keyFile = settings.keyFile else { return nil }
     return try ServerCertificate(certificateFile, keyFile, settings.minimum)
@@ -54,10 +54,10 @@ final class ServerCertificate: Sendable {
     return StartError(.certificateUnusable, error.cause, at: place)
   }
 
-  /// Takes the files if they have changed. Called on a thread that may wait.
+  /// Takes over the files if they have changed. Called on a thread that may wait.
   func look() {
     files.look()
-    // Without other keys for tickets the earlier ones serve on; the next look tries again.
+    // If no new keys for tickets can be made, the earlier ones stay in use. The next look tries again.
     try? tls.renewTickets()
   }
 
@@ -67,7 +67,7 @@ final class ServerCertificate: Sendable {
     Timestamp.text(milliseconds: tls.context.certificateTimes.upperBound * 1_000)
   }
 
-  /// What clients will not like about it; nil: nothing.
+  /// The reason for clients to reject the certificate; nil: there is none.
   var flaw: String? {
     let (times, now) = (tls.context.certificateTimes, WallClock.nowMilliseconds() / 1_000)
     if now > times.upperBound { return "the certificate has expired, at \(until)" }

@@ -2,16 +2,16 @@ import BelfryBytes
 import BelfryModel
 import BelfryRedis
 
-/// One thing that can be configured: its key in the file, what it may be, and where it goes.
+/// One setting: its key in the file, its allowed values, and the property that it sets.
 struct Setting: Sendable {
-  /// As it stands in the file, with a dot where an object is entered: `limits.entriesPerSpace`.
+  /// The key, with a dot for each object in the file: `limits.entriesPerSpace`.
   let key: String
-  /// The environment variable: `BELFRY_LIMITS_ENTRIES_PER_SPACE` for `limits.entriesPerSpace`. Made once, because the
-  /// configuration is read every two seconds (`FileWatch`).
+  /// The environment variable: `BELFRY_LIMITS_ENTRIES_PER_SPACE` for `limits.entriesPerSpace`. It is made
+  /// once, because the configuration is read every two seconds (`FileWatch`).
   let variable: String
-  /// The value for people; nil if it is not set, and `otherwise` holds.
+  /// The value as text for people; nil if it is not set, and `otherwise` applies.
   let shown: @Sendable (Configuration) -> String?
-  /// What holds if it is not set, in words.
+  /// The behaviour if it is not set, in words.
   let otherwise: String
   /// - Parameter value: never null.
   let assign: @Sendable (inout Configuration, ConfiguredValue) throws(StartError) -> Void
@@ -37,10 +37,10 @@ struct Setting: Sendable {
   static let variables = Set(all.map(\.variable))
   static let byKey = Dictionary(uniqueKeysWithValues: all.map { (UTF8Text($0.key), $0) })
 
-  /// The objects in the file that hold settings.
+  /// The objects in the file that contain settings.
   static let objects = Set(
     all.compactMap { setting in setting.key.parts(between: ".").dropLast().first.map { UTF8Text($0) } })
-  /// The beginnings of their settings' variables, such as `BELFRY_LIMITS_`.
+  /// The prefixes of their settings' variables, such as `BELFRY_LIMITS_`.
   static let objectVariablePrefixes = objects.map { variable(of: $0.string) + "_" }
 }
 
@@ -49,10 +49,11 @@ struct Setting: Sendable {
 extension Setting {
   private var lastWord: String { key.parts(between: ".").last.map { String($0) } ?? key }
 
-  /// The key that was probably meant by an unknown name.
-  /// - Parameter prefix: of the object in the file, as `limits.`; empty outside of objects.
+  /// The key that an unknown name probably means.
+  /// - Parameter prefix: the prefix of the object in the file, such as `limits.`; empty outside of objects.
   static func nearestKey(to name: String, under prefix: String) -> String? {
-    // The keys of the same object go first; in another, the name may be right and stand in the wrong place.
+    // The keys of the same object come first. If a key of another object is meant, the name may be right but
+    // in the wrong place.
     let inObject = all.filter { $0.key.utf8.starts(with: prefix.utf8) && $0.key == prefix + $0.lastWord }
     let elsewhere = all.filter { setting in !inObject.contains { $0.key == setting.key } }
     let keys = inObject + elsewhere
@@ -61,10 +62,11 @@ extension Setting {
     return keys.first { $0.lastWord == word }?.key ?? word
   }
 
-  /// The variable that was probably meant by an unknown name.
+  /// The variable that an unknown name probably means.
   ///
-  /// A name that is the beginning of one setting's, or that begins with a setting's, is nearer than one that looks alike:
-  /// `BELFRY_PUSH_DELAY` means `BELFRY_PUSH_DELAY_MILLISECONDS`, and `BELFRY_REDIS_URL` means `BELFRY_REDIS`.
+  /// If the name is the beginning of a setting's name, or begins with one, that setting is a better guess
+  /// than a name that looks similar: `BELFRY_PUSH_DELAY` means `BELFRY_PUSH_DELAY_MILLISECONDS`, and
+  /// `BELFRY_REDIS_URL` means `BELFRY_REDIS`.
   static func nearestVariable(to name: String) -> String? {
     if let ours = namesElsewhere[name] { return ours }
     if let longer = onlyVariable(where: { $0.hasPrefix(name + "_") }) { return longer }
@@ -76,7 +78,7 @@ extension Setting {
     // The name of the object was left out.
     let words = name.dropFirst("BELFRY".count)
     let inObject = onlyVariable { $0.hasSuffix(words) || $0.contains(words + "_") }
-    // Without what all names have in common, by which any two short ones would look alike.
+    // The common prefix of all names is left out. With it, any two short names would look similar.
     let ends = all.map { String($0.variable.dropFirst(variablePrefix.count)) }
     return inObject
       ?? NearestWord.to(String(name.dropFirst(variablePrefix.count)), among: ends).map { variablePrefix + $0 }
@@ -84,10 +86,10 @@ extension Setting {
 
   private static let variablePrefix = "BELFRY_"
 
-  /// As many letters are wrong at most in a name that was mistyped.
+  /// The most wrong letters in a name that still counts as mistyped.
   private static let mistypedMax = 2
 
-  /// Names that people type who know other products.
+  /// Names that people try who know other products.
   private static let namesElsewhere = ["BELFRY_PORT": "BELFRY_LISTEN", "BELFRY_HOST": "BELFRY_LISTEN"]
 
   /// True if each word of the name is the beginning of the variable's: `BELFRY_TLS_CERT_FILE`.
@@ -103,7 +105,7 @@ extension Setting {
 }
 
 extension StartError {
-  /// - Parameter nearest: what was probably meant.
+  /// - Parameter nearest: the name that was probably meant.
   static func unknownSetting(_ nearest: String?, at place: String) -> StartError {
     StartError(.unknownKey, "there is no such setting" + (nearest.map { "; perhaps \($0)" } ?? ""), at: place)
   }
@@ -203,8 +205,8 @@ extension Setting {
     },
   ]
 
-  // Upper ends are where a value stops making sense or was never measured, lower ends where a broker would be of no use.
-  // docs/limits.md gives the reason for each default.
+  // An upper bound marks the point from which a value makes no sense or was never measured; a lower bound,
+  // the point below which a broker would be useless. docs/limits.md gives the reason for each default.
   private static let limits: [Setting] = [
     .integer("limits.subscriptionThreshold", 0...1_000_000, \.limits.subscriptionThreshold),
     .integer("limits.retentionMilliseconds", 10_000...(366 * day), \.limits.retentionMilliseconds),

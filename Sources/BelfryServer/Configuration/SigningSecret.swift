@@ -19,7 +19,7 @@ package struct SigningSecret: Sendable, Hashable {
     guard bytes.count >= Self.lengthMinBytes else {
       throw StartError(.secretUnusable, "it has fewer than \(Self.lengthMinBytes) bytes", at: path)
     }
-    // A PEM key. If it is a public key, whoever has it could sign tokens.
+    // The text is a PEM key. If it is a public key, everybody who has it could sign tokens.
     guard !bytes.starts(with: "-----BEGIN ".utf8) else {
       throw StartError(.secretUnusable, "it is a PEM key and not a secret: see tokens.publicKeys", at: path)
     }

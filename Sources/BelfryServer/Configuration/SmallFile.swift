@@ -2,7 +2,7 @@ import Glibc
 
 /// Reads and writes small files as a whole.
 enum SmallFile {
-  /// - Parameter openness: what other users may do with it; otherwise it is refused.
+  /// - Parameter openness: the access that other users may have. A file that is more open is refused.
   static func read(
     _ path: String, sizeMaxBytes: Int, openness: FileOpenness = .any
   ) throws(StartError) -> [UInt8] {
@@ -23,8 +23,9 @@ enum SmallFile {
     }
   }
 
-  /// Writes a draft and renames it, so that readers, also after a crash, find all of it or what was there before.
-  /// - Parameter code: of the error if it fails.
+  /// Writes a draft and renames it. So readers find either all of the new content or the previous one, even
+  /// after a crash.
+  /// - Parameter code: the code of the error if it fails.
   static func replace(
     _ path: String, with content: [UInt8], mode: mode_t, orThrow code: StartError.Code
   ) throws(StartError) {

@@ -1,16 +1,16 @@
 import BelfrySystem
 import Glibc
 
-/// Why the broker does not start. The cause says what to do where that is known.
+/// Why the broker does not start. The cause also gives the remedy, if it is known.
 package struct StartError: Error, Hashable, CustomStringConvertible {
   package enum Code: String, Sendable {
     /// A file that was named cannot be read.
     case unreadableFile
     /// The configuration file is not JSON with comments.
     case malformedFile
-    /// A key or a variable that is no setting, most likely misspelt.
+    /// A key or a variable that is no setting; it is most likely misspelt.
     case unknownKey
-    /// A value of the wrong kind, out of its range, or not of its form.
+    /// A value of the wrong kind, outside its range, or in the wrong form.
     case invalidValue
     /// The data folder cannot be made, entered or written to, or is open to everybody.
     case dataFolderUnusable
@@ -24,9 +24,9 @@ package struct StartError: Error, Hashable, CustomStringConvertible {
     case redisMissing
     /// The embedded redis-server does not run.
     case redisUnusable
-    /// The keyspace is not one that this broker, as it was started, can work on.
+    /// The broker, as it was started, cannot work on the keyspace.
     case keyspaceRefused
-    /// The address to listen on is in use, or not this machine's.
+    /// The address to listen on is in use, or does not belong to this machine.
     case cannotListen
     /// The system has no thread or descriptor left.
     case systemRefused
@@ -34,7 +34,7 @@ package struct StartError: Error, Hashable, CustomStringConvertible {
 
   package let code: Code
   package let cause: String
-  /// The file, the key in it, the variable, the option or the program. Never holds a secret.
+  /// The file, the key in it, the variable, the option or the program. It never holds a secret.
   package let place: String
 
   package init(_ code: Code, _ cause: String, at place: String) {
@@ -49,7 +49,7 @@ package struct StartError: Error, Hashable, CustomStringConvertible {
 }
 
 extension StartError {
-  /// Adds to a file's refusal the setting in which the file is named.
+  /// Adds the name of the setting that names the file to the refusal of the file.
   static func naming<Result>(
     _ setting: String, _ read: () throws(StartError) -> Result
   ) throws(StartError) -> Result {
@@ -60,7 +60,7 @@ extension StartError {
     }
   }
 
-  /// Work whose errors are the system's.
+  /// Runs work whose errors are system errors.
   static func system<Result>(_ work: () throws(SystemError) -> Result) throws(StartError) -> Result {
     do throws(SystemError) {
       return try work()

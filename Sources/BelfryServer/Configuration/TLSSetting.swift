@@ -3,7 +3,7 @@ import BelfryModel
 import BelfryTransport
 
 extension Setting {
-  /// The settings of how clients are spoken to.
+  /// The settings for TLS with clients.
   static let tls: [Setting] = [
     Setting("tls.certificateFile", shown: { $0.tls.certificateFile }, otherwise: "none, and plain HTTP") {
       configuration, value throws(StartError) in
@@ -22,7 +22,7 @@ extension Setting {
 }
 
 extension TLSSettings {
-  /// - Throws: where one of the files is named without the other.
+  /// - Throws: if one of the files is named without the other.
   func check() throws(StartError) {
     switch (certificateFile, keyFile) {
     case (nil, nil), (_?, _?): return

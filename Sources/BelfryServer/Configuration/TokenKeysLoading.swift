@@ -2,12 +2,12 @@ import BelfryBytes
 import BelfryModel
 
 extension TokenSigner {
-  /// - Parameter path: of a file as `secretFile` names one.
+  /// - Parameter path: the path of a file as `secretFile` names it.
   package init(secretFile path: String) throws(StartError) {
     self.init(secret: try SigningSecret(file: path).bytes)
   }
 
-  /// - Parameter place: what refusals call it.
+  /// - Parameter place: the name that refusals show.
   package init(secretText text: String, from place: String) throws(StartError) {
     self.init(secret: SigningSecret(text: try ConfiguredValue(text: text, place: place).secret()).bytes)
   }

@@ -2,7 +2,7 @@ import BelfryBytes
 import BelfryModel
 
 extension Setting {
-  /// The settings of how tokens are checked.
+  /// The settings for checking tokens.
   static let tokens: [Setting] = [
     Setting(
       "tokens.secrets",

@@ -1,11 +1,12 @@
-/// A variable `BELFRY_…` of the environment that is none of the broker's settings.
+/// A variable `BELFRY_…` of the environment that is not a setting of the broker.
 ///
-/// It does not keep a broker from starting: Kubernetes puts `BELFRY_SERVICE_HOST` and `BELFRY_PORT` into each container next to
-/// a service named belfry. But somebody who misspelt a setting must hear of it. With `BELFRY_REDIS_URL` in place of
-/// `BELFRY_REDIS`, each of several brokers would start on an empty Redis of its own and say that it is ready.
+/// It does not keep a broker from starting: Kubernetes puts `BELFRY_SERVICE_HOST` and `BELFRY_PORT` into each
+/// container next to a service named belfry. But somebody who misspelt a setting must learn about it. With
+/// `BELFRY_REDIS_URL` in place of `BELFRY_REDIS`, each of several brokers would start on its own empty Redis
+/// and report that it is ready.
 package struct UnreadVariable: Sendable, Hashable {
   package var name: String
-  /// The setting's variable that was probably meant; nil if none is near.
+  /// The variable of the setting that was probably meant; nil if no name is similar.
   package var suggestion: String?
 
   /// Variables that other commands and the project's scripts read.
@@ -14,12 +15,12 @@ package struct UnreadVariable: Sendable, Hashable {
     "BELFRY_EXECUTABLE", "BELFRY_PROGRAM", "BELFRY_ROOT", "BELFRY_FIRST_SEED",
   ]
 
-  /// Gives the variables that are to be told of and do not keep a broker from starting, by name.
+  /// The variables that are reported and do not keep a broker from starting, sorted by name.
   package static func findHarmless(in environment: [String: String]) -> [UnreadVariable] {
     find(in: environment) { !isMisspelt($0) && !readByOthers.contains($0) }
   }
 
-  /// Gives the variables with which a broker does not start, by name.
+  /// The variables that keep a broker from starting, sorted by name.
   static func findMisspelt(in environment: [String: String]) -> [UnreadVariable] {
     find(in: environment, where: isMisspelt)
   }
@@ -34,13 +35,13 @@ package struct UnreadVariable: Sendable, Hashable {
     return names.sorted().map { UnreadVariable(name: $0, suggestion: Setting.nearestVariable(to: $0)) }
   }
 
-  /// True for a name that begins as the settings of an object do: it can only be a misspelt setting, and a broker does not start
-  /// with it.
+  /// True if the name begins like the settings of an object. It can only be a misspelt setting, so the broker
+  /// does not start.
   private static func isMisspelt(_ name: String) -> Bool {
     Setting.objectVariablePrefixes.contains { name.hasPrefix($0) }
   }
 
-  /// True for the names, ports and addresses that Kubernetes gives of services.
+  /// True for the names, ports and addresses that Kubernetes sets for services.
   private static func isMadeByKubernetes(_ name: String, _ value: String) -> Bool {
     let isAddress = value.hasPrefix("tcp://") || value.hasPrefix("udp://")
     return isAddress || name.contains("_SERVICE_") || name.contains("_PORT_")

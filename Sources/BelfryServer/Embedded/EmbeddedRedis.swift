@@ -1,11 +1,12 @@
 import BelfrySystem
 import Synchronization
 
-/// A private redis-server in the data folder: started before the broker, kept running, and stopped after it.
+/// A private redis-server in the data folder. It is started before the broker, kept running, and stopped
+/// after the broker.
 ///
-/// `RedisSupervisor` looks after it on a thread of its own, so that it depends on no event loop and outlives them.
+/// `RedisSupervisor` watches it on its own thread, so that it depends on no event loop and outlives them.
 package final class EmbeddedRedis: Sendable {
-  /// What happens to the redis-server, for the broker's log.
+  /// The events of the redis-server, for the broker's log.
   package enum Event: Sendable, Hashable {
     /// A redis-server that an earlier broker left behind was stopped.
     case stoppedOrphan(processID: Int32)
@@ -16,7 +17,8 @@ package final class EmbeddedRedis: Sendable {
     case ended(String)
     case restarting(after: Duration)
     case restartFailed(StartError)
-    /// It did not end in time when told to, and was killed. What it had not handed to the kernel is lost.
+    /// It did not end in time when told to, and was killed. The data that it had not handed to the kernel is
+    /// lost.
     case killed
   }
 
@@ -32,13 +34,13 @@ package final class EmbeddedRedis: Sendable {
     let thread: SystemThread
   }
 
-  /// Where to connect, as a URL for `BelfryRedis`.
+  /// The URL to connect to, for `BelfryRedis`.
   package let endpointURL: String
 
   /// - Parameters:
   ///   - arguments: given to redis-server after all others, which they override.
-  ///   - isScratch: whether nobody needs its data if this process ends before ``stop()``. Then the kernel kills it, and does
-  ///     not wait until it has written them.
+  ///   - isScratch: true if nobody needs its data when this process ends before ``stop()``. Then the kernel
+  ///     kills it, and it does not write its data first.
   ///   - report: called on the supervisor's thread.
   package init(
     in folder: DataFolder, settings: EmbeddedRedisSettings, arguments: [String] = [], isScratch: Bool = false,
@@ -52,8 +54,9 @@ package final class EmbeddedRedis: Sendable {
     endpointURL = "unix://" + (try RedisSocketPath.choose(for: folder.path))
   }
 
-  /// Returns when the redis-server has loaded its data and answers. Blocks, so it is called before the event loops run.
-  /// - Throws: if it cannot be started; nothing is left running then.
+  /// Returns when the redis-server has loaded its data and answers. It blocks, so it is called before the
+  /// event loops run.
+  /// - Throws: if the redis-server cannot be started; nothing is left running then.
   package func start() throws(StartError) {
     try MisplacedData.check(folder.path)
     let launch = try RedisLaunch(
@@ -73,8 +76,8 @@ package final class EmbeddedRedis: Sendable {
     running.withLock { $0 = Running(supervisor: supervisor, thread: thread) }
   }
 
-  /// Returns when the redis-server has ended, with everything that it acknowledged written to disk. Does nothing if it is
-  /// not running.
+  /// Returns when the redis-server has ended and everything that it acknowledged is on the disk. Does nothing
+  /// if it is not running.
   package func stop() {
     let taken = running.withLock { running in
       defer { running = nil }

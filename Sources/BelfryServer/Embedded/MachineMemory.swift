@@ -1,15 +1,15 @@
 import Glibc
 
-/// How much memory there is for the processes of this machine, or of the container that they are in.
+/// The memory of this machine, or of the container that this process runs in.
 enum MachineMemory {
-  /// Where Linux says what a container may use, of control groups version 2 and 1.
+  /// The files in which Linux gives the memory limit of a container, for control groups version 2 and 1.
   private static let containerLimitPaths = [
     "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes",
   ]
 
   static var totalBytes: Int {
     let physical = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
-    // Without a limit the file says `max`, or a number larger than any machine's memory.
+    // Without a limit the file says `max`, or a number larger than the memory of any machine.
     let allowed = containerLimitPaths.compactMap { path in
       (try? SmallFile.read(path, sizeMaxBytes: 64)).flatMap {
         Int(String(decoding: $0, as: UTF8.self).filter(\.isNumber))

@@ -1,5 +1,5 @@
-/// What in a data folder looks like a Redis's data and is not read by the embedded one: the broker would start
-/// empty beside it, and nobody would be told why.
+/// Finds files in a data folder that look like the data of a Redis, but that the embedded Redis does not
+/// read. The broker would start with an empty Redis, and nobody would learn why.
 enum MisplacedData {
   static func check(_ folder: String) throws(StartError) {
     let misplaced = folder + "/appendonlydir"

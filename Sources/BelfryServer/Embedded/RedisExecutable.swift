@@ -1,10 +1,10 @@
 import Glibc
 
 enum RedisExecutable {
-  /// Where packages install redis-server, for services that are started with an empty PATH.
+  /// The folders in which packages install redis-server, for services that are started with an empty PATH.
   private static let usualFolders = ["/usr/bin", "/usr/local/bin", "/usr/sbin"]
 
-  /// - Parameter name: a path, if it has a slash, or a name looked up in PATH and the usual folders.
+  /// - Parameter name: a path if it has a slash; otherwise a name looked up in PATH and the usual folders.
   static func find(_ name: String) throws(StartError) -> String {
     if name.contains("/") {
       guard isExecutable(name) else { throw missing("it is not executable", at: name) }

@@ -5,21 +5,21 @@ import Glibc
 final class RedisLaunch: Sendable {
   let socketPath: String
   let logPath: String
-  /// From SIGTERM to the end, in which Redis writes its data to disk. Afterwards it is killed.
+  /// The time from SIGTERM to SIGKILL, in which Redis writes its data to the disk.
   let stopTimeout: Duration
   private let executable: String
   private let arguments: [String]
   private let lock: RedisLock
   private let isScratch: Bool
 
-  /// At a start, a log of redis-server beyond this size is renamed, and replaces the one renamed before. Redis writes
-  /// some lines an hour.
+  /// A log of redis-server beyond this size is renamed at a start, and replaces the one renamed before. Redis
+  /// writes some lines an hour.
   static let logSizeMaxBytes = 4 << 20
   static let stopTimeout: Duration = .seconds(15)
 
   /// - Parameters:
   ///   - others: arguments that override Belfry's own.
-  ///   - isScratch: as of ``EmbeddedRedis``.
+  ///   - isScratch: see ``EmbeddedRedis``.
   init(
     folder: String, socketPath: String, settings: EmbeddedRedisSettings, arguments others: [String] = [],
     isScratch: Bool = false
@@ -43,15 +43,15 @@ final class RedisLaunch: Sendable {
     lock = try RedisLock(in: redisFolder)
   }
 
-  /// By default half of the memory. The other half is for pages copied while the append-only file is rewritten, for the
-  /// broker, and for the system.
+  /// Redis gets half of the memory by default. The other half is for the pages that are copied while the
+  /// append-only file is rewritten, for the broker, and for the system.
   private static func memory(_ settings: EmbeddedRedisSettings) -> [String] {
     if settings.maxMemoryBytes == nil, settings.configFile != nil { return [] }
     return ["--maxmemory", String(settings.maxMemoryBytes ?? MachineMemory.totalBytes / 2)]
   }
 
-  /// The files that Redis writes may be read by everybody, so the folder must not be entered by others. One that was
-  /// copied or restored by hand may be open.
+  /// Everybody may read the files that Redis writes, so other users must not be able to enter the folder. A
+  /// folder that was copied or restored by hand may be open.
   private static func checkMode(of folder: String) throws(StartError) {
     var status = stat()
     guard unsafe stat(folder, &status) == 0 else {
@@ -66,7 +66,7 @@ final class RedisLaunch: Sendable {
     }
   }
 
-  /// Written anew at each start, so that an upgrade of Belfry brings its settings along.
+  /// The file is written again at each start, so that an upgrade of Belfry also brings its settings.
   private static func configFile(
     _ settings: EmbeddedRedisSettings, in redisFolder: String
   ) throws(StartError) -> String {
@@ -82,15 +82,15 @@ final class RedisLaunch: Sendable {
     return path
   }
 
-  /// Stops the redis-server that a killed broker left behind, and takes the lock. Must succeed once before
+  /// Stops the redis-server that a killed broker left behind, and takes the lock. It must succeed once before
   /// `spawn`.
   /// - Returns: the process that was stopped; nil if there was none.
   func stopOrphan() throws(StartError) -> pid_t? {
     try lock.stopHolder(within: stopTimeout, isScratch: isScratch)
   }
 
-  /// Starts a redis-server that is told to end when the calling thread does. One that is scratch is killed: it would not
-  /// obey SIGTERM while it writes its first append-only file.
+  /// Starts a redis-server that ends with the calling thread: the kernel sends it SIGTERM, or SIGKILL if it
+  /// is scratch. A scratch redis-server would not obey SIGTERM while it writes its first append-only file.
   func spawn() throws(StartError) -> RunningProcess {
     setLogAside()
     let log = unsafe open(logPath, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)

@@ -2,9 +2,9 @@ import BelfrySystem
 import CLinux
 import Glibc
 
-/// The lock of a `redis/` folder. Each redis-server on the folder inherits a descriptor of it, and it stays locked
-/// (`flock`) until that is closed. So the lock tells whether one still runs, also where its broker was killed or ran in
-/// another container. The file has the process id.
+/// The lock of a `redis/` folder. Each redis-server on the folder inherits a descriptor of the lock file, and
+/// the file stays locked (`flock`) until that descriptor is closed. So the lock shows if one still runs, even
+/// if its broker was killed or ran in another container. The file holds the process id.
 final class RedisLock: Sendable {
   let descriptor: Int32
   private let path: String
@@ -19,11 +19,11 @@ final class RedisLock: Sendable {
     close(descriptor)
   }
 
-  /// Ends the redis-server that holds the lock, and takes the lock. Called by the owner of the data folder, so that
-  /// redis-server serves nobody.
+  /// Ends the redis-server that holds the lock, and takes the lock. The owner of the data folder calls this,
+  /// so that redis-server serves no broker.
   /// - Parameters:
-  ///   - timeout: how long it may take to write its data. Afterwards it is killed.
-  ///   - isScratch: whether it is killed at once.
+  ///   - timeout: the time that it may take to write its data. Afterwards it is killed.
+  ///   - isScratch: true if it is killed at once.
   /// - Returns: the process that was ended; nil if there was none.
   func stopHolder(within timeout: Duration, isScratch: Bool) throws(StartError) -> pid_t? {
     if take() { return nil }
@@ -35,7 +35,7 @@ final class RedisLock: Sendable {
         _ = orphan.waitForEnd(for: timeout)
       }
     }
-    // A child of Redis that rewrites the append-only file holds the lock too. It ends after its parent.
+    // A child of Redis that rewrites the append-only file holds the lock too, and ends after its parent.
     guard Poll.until(.now + timeout, take) else {
       throw StartError(
         .redisUnusable, "a redis-server that an earlier broker started still runs on this folder", at: path)
@@ -45,7 +45,7 @@ final class RedisLock: Sendable {
 
   private func take() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 
-  /// The process, if it holds this lock. Its number may have been given to another one since.
+  /// The process, if it holds this lock. The number may belong to another process now.
   private func holder(_ processID: pid_t) -> RunningProcess? {
     guard let process = RunningProcess(processID) else { return nil }
     var held = stat()

@@ -2,8 +2,8 @@ import BelfryRedis
 import BelfrySystem
 import Glibc
 
-/// Asks a redis-server on a unix socket for INFO, over a new connection, blocking no longer than told. For the time when
-/// no event loop runs, which `BelfryRedis` needs.
+/// Asks a redis-server on a unix socket for INFO, over a new connection, and blocks at most until a deadline.
+/// `BelfryRedis` needs an event loop; this works when none runs.
 enum RedisProbe {
   enum Answer: Hashable {
     /// Nobody listens, or no answer came in time.
@@ -30,7 +30,7 @@ enum RedisProbe {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
-    // SAFETY: the copy is no longer than the field, whose last byte stays zero.
+    // SAFETY: the copy is shorter than the field, whose last byte stays zero.
     let fits = unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in
       guard bytes.count < field.count else { return false }
       unsafe field.copyBytes(from: bytes)
@@ -45,7 +45,7 @@ enum RedisProbe {
     }
   }
 
-  /// The reply so far, when it is complete or nothing more comes.
+  /// The reply so far, once it is complete or no more bytes come.
   private static func receive(_ connection: Int32, until deadline: ContinuousClock.Instant) -> String {
     var reply: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 8 << 10)
@@ -58,7 +58,7 @@ enum RedisProbe {
     return String(decoding: reply, as: UTF8.self)
   }
 
-  /// Whether a reply of RESP is complete: `$<length>`, the text and CR LF, or else one line.
+  /// True if a reply of RESP is complete: `$<length>`, the text and CR LF, or otherwise one line.
   static func isComplete(_ reply: [UInt8]) -> Bool {
     guard let lineEnd = reply.firstIndex(of: UInt8(ascii: "\n")) else { return false }
     let header = String(decoding: reply[..<lineEnd], as: UTF8.self)

@@ -1,9 +1,9 @@
 import BelfryRedis
 import Glibc
 
-/// Where the embedded Redis's socket is: `redis/redis.sock` in the data folder or, if that path is too long for a
-/// socket's address, `/tmp/belfry-<user id>/<hash of the data folder>.sock`. Not under XDG_RUNTIME_DIR, which is removed
-/// when its user logs out, while the broker may run on.
+/// Chooses the path of the embedded Redis's socket: `redis/redis.sock` in the data folder. If that path is
+/// too long for the address of a socket, it is `/tmp/belfry-<user id>/<hash of the data folder>.sock`.
+/// XDG_RUNTIME_DIR is not used: it is removed when its user logs out, while the broker may run on.
 enum RedisSocketPath {
   static func choose(for dataFolder: String) throws(StartError) -> String {
     let inside = "\(dataFolder)/redis/redis.sock"
@@ -31,7 +31,7 @@ enum RedisSocketPath {
     }
   }
 
-  /// FNV-1a, which gives the same in every process, unlike Swift's hashing.
+  /// FNV-1a. Unlike Swift's hashing, it gives the same result in every process.
   private static func hash(_ text: String) -> UInt64 {
     text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }

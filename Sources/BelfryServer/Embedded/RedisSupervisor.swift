@@ -3,8 +3,9 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Keeps a redis-server running: starts it, waits until it answers, starts it again when it ends, stops it when told to.
-/// All of it in `run()`, on a thread of its own; the end of that thread ends the redis-server too.
+/// Keeps a redis-server running: starts it, waits until it answers, starts it again when it ends, and stops
+/// it when told to. All of this happens in `run()`, on its own thread; the end of that thread also ends the
+/// redis-server.
 final class RedisSupervisor: Sendable {
   private let launch: RedisLaunch
   private let report: @Sendable (EmbeddedRedis.Event) -> Void
@@ -12,9 +13,11 @@ final class RedisSupervisor: Sendable {
   private let firstStart: EventDescriptor
   private let firstFailure = Mutex<StartError?>(nil)
 
-  /// From the start to the first answer, which may be that Redis is loading. It listens within milliseconds.
+  /// The time from the start to the first answer, which may be that Redis is loading. Redis listens within
+  /// milliseconds.
   static let answerTimeout: Duration = .seconds(30)
-  /// For one probe, repeated until `answerTimeout`; a request to stop waits so long at most.
+  /// The time for one probe, which is repeated until `answerTimeout`. A request to stop waits no longer than
+  /// this.
   static let probeTimeout: Duration = .seconds(2)
   /// The major version with functions and sharded subscriptions.
   static let versionMin = 7
@@ -64,7 +67,7 @@ final class RedisSupervisor: Sendable {
     }
   }
 
-  /// Starts a redis-server and waits until it answers. One that does not is killed.
+  /// Starts a redis-server and waits until it answers. If it does not answer, it is killed.
   private func startOne() throws(StartError) -> RunningProcess {
     let process = try launch.spawn()
     do {
@@ -91,7 +94,7 @@ final class RedisSupervisor: Sendable {
         isLoading = true
       case .ready, .none: break
       }
-      // It listens some milliseconds after its start, and loading takes longer than asking.
+      // Redis listens some milliseconds after its start, and loading takes longer than asking.
       let pause: Duration = isLoading ? .milliseconds(50) : .milliseconds(5)
       let events = Poll.readable([process.descriptor, stopRequest.descriptor], until: .now + pause)
       if events.contains(process.descriptor) { throw failed("it ended at once") }
@@ -129,7 +132,7 @@ final class RedisSupervisor: Sendable {
     }
   }
 
-  /// By SIGTERM, upon which Redis writes the append-only file to disk and removes its socket.
+  /// Sends SIGTERM, upon which Redis writes the append-only file to the disk and removes its socket.
   private func end(_ process: RunningProcess) {
     process.signal(SIGTERM)
     if !process.waitForEnd(for: launch.stopTimeout) {
@@ -140,11 +143,11 @@ final class RedisSupervisor: Sendable {
   }
 }
 
-/// How long to wait before a redis-server that ended is started again: at once the first time, then longer each time
-/// that one did not last, so that one that cannot run does not fill the log.
+/// The delay before a redis-server that ended is started again. The first start follows at once. The delay
+/// grows each time that a redis-server did not last, so that one that cannot run does not fill the log.
 struct RestartBackoff {
   static let delays = Backoff(.milliseconds(50), atMost: .seconds(5), jitter: .none)
-  /// After running this long, the next end counts as the first.
+  /// The time after which a redis-server counts as stable: if it ends later, that counts as the first end.
   static let soundAfter: Duration = .seconds(30)
 
   private var failures = 0

@@ -2,7 +2,8 @@ import BelfrySystem
 import CLinux
 import Glibc
 
-/// A process, by a descriptor of it (pidfd): unlike its number, that never comes to mean another process.
+/// A process, held by a descriptor (pidfd). Unlike a process number, a descriptor never comes to mean another
+/// process.
 final class RunningProcess: Sendable {
   let processID: pid_t
   /// Readable when the process has ended.
@@ -23,13 +24,13 @@ final class RunningProcess: Sendable {
     _ = pidfd_send_signal(descriptor, number, nil, 0)
   }
 
-  /// - Returns: whether it ended in time.
+  /// - Returns: true if it ended in time.
   func waitForEnd(for timeout: Duration) -> Bool {
     !Poll.readable([descriptor], until: .now + timeout).isEmpty
   }
 
   /// Waits for the end of a child, and removes it from the kernel's table.
-  /// - Returns: how it ended, in words.
+  /// - Returns: the way in which it ended, in words.
   func reap() -> String {
     var status: Int32 = 0
     while unsafe waitpid(processID, &status, 0) < 0 {

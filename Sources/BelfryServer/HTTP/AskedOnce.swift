@@ -1,20 +1,21 @@
 import BelfryModel
 import Synchronization
 
-/// What a send is recognised by when it is repeated.
+/// The name that identifies a repeated send: its space and its dedupe name.
 struct RepeatedName: Hashable, Sendable {
   private let space: SpaceID
   private let dedupe: Dedupe
 
-  /// Nil of a send that cannot be repeated, and of one that is refused.
+  /// Nil for a send that cannot be repeated, and for one that is refused.
   init?(_ sends: Result<[SendNotification], Refusal>) {
     guard case .success(let sends) = sends, let repetition = sends.first?.repetition else { return nil }
     (space, dedupe) = (repetition.send.space, repetition.send.dedupe)
   }
 }
 
-/// Lets of sends under one name one after the other be asked about, over all loops of a broker: who repeats a send that a
-/// callback has yet to answer gets its receipt, and no second question.
+/// Serializes the questions about sends with the same name, over all loops of a broker. A client that repeats
+/// a send while the callback has not answered yet gets the receipt of the first send. The callback is not
+/// asked a second time.
 final class AskedOnce: Sendable {
   private struct State {
     var held: Set<RepeatedName> = []
@@ -23,8 +24,8 @@ final class AskedOnce: Sendable {
 
   private let state = Mutex(State())
 
-  /// Holds all of the names, as soon as none of them is held. Nobody holds some while waiting for others, so no two wait
-  /// for each other.
+  /// Holds all of the names, as soon as none of them is held. Nobody holds some names while waiting for
+  /// others, so two callers never wait for each other.
   func hold(_ names: Set<RepeatedName>, isolation: isolated (any _Concurrency.Actor)? = #isolation) async {
     while let taken = tryToHold(names) {
       await withCheckedContinuation { continuation in
@@ -39,7 +40,7 @@ final class AskedOnce: Sendable {
     }
   }
 
-  /// - Returns: one that somebody else holds; then none is held.
+  /// - Returns: a name that somebody else holds; then none is held.
   private func tryToHold(_ names: Set<RepeatedName>) -> RepeatedName? {
     state.withLock { state in
       if let taken = names.first(where: state.held.contains) { return taken }

@@ -3,8 +3,9 @@ import BelfryInterface
 import BelfryModel
 import BelfryStore
 
-// Asking callbacks before something is done. What the rules refuse is never asked about, and neither is what was done
-// before: so a callback sees what would happen, and a stranger causes nothing there.
+// Asks callbacks before something is done. Callbacks are not asked about requests that the rules refuse, or
+// about sends that were done before. So a callback sees only changes that would happen, and a stranger causes
+// no questions.
 
 extension LoopServices {
   /// Carries an operation out, if the callback that is configured for it allows it.
@@ -22,7 +23,7 @@ extension LoopServices {
     var allowed: Set<OperationName> = []
     for _ in 0..<Self.decisionsMax {
       let decision = try await runner.decide(operation)
-      // Nothing is to change, and nobody is asked.
+      // Nothing would change, so nobody is asked.
       guard let transaction = decision.transaction else {
         return OperationRunner.Done(output: decision.output)
       }
@@ -37,7 +38,8 @@ extension LoopServices {
         try await callbacks.ask(callback, question) { answer throws(Refusal) in try answer.decideOnly() }
       }
       allowed.insert(name)
-      // Nothing but what was asked about: decided once more, the operation may have become another event meanwhile.
+      // Only the decision that the callback was asked about is committed. When it is decided again, the
+      // operation may have become another event.
       guard let done = try await runner.commit(decision, of: operation) else { continue }
       if done.commit != nil { request.notePartlyDone() }
       return done
@@ -45,18 +47,18 @@ extension LoopServices {
     throw Self.conflict(in: operation.space)
   }
 
-  /// How often something that callbacks are asked about is decided, while others keep changing what it rests on. Each event
-  /// is asked about once: the question would be the same.
+  /// The most decisions on an operation while others keep changing the records that it depends on. Callbacks
+  /// are asked about each event once, because the question would be the same.
   private static let decisionsMax = 16
-  /// How often a callback is asked about one update, which is another one when others have updated the notification too.
+  /// The most questions about one update. If others have updated the notification too, it is another update.
   private static let updatesAskedMax = 3
 
   private static func conflict(in space: SpaceID) -> Refusal {
     Refusal(.conflict, "\(space) is being changed by too many requests; try again", retryAfterSeconds: 1)
   }
 
-  /// What callbacks make of sends, each by itself and all at once.
-  /// - Parameter sends: those of one request each, which differ in the receiver and in nothing else.
+  /// Asks callbacks about sends, each by itself and all at the same time.
+  /// - Parameter sends: the sends of one request each. They differ only in the receiver.
   func asked(
     about sends: [Result<[SendNotification], Refusal>], of request: Request
   ) async -> [Result<AskedSends, Refusal>] {
@@ -81,7 +83,7 @@ extension LoopServices {
     return found.results
   }
 
-  /// A question waits as long for its turn as for its answer.
+  /// A question may wait for its turn as long as for its answer.
   private static let askingMaxSeconds = 2 * CallbackSettings.timeoutMilliseconds.upperBound / 1_000
 
   private func ask(
@@ -93,7 +95,7 @@ extension LoopServices {
         try await store.firstSends(of: repeated)
       }
       if known.contains(.different) { throw .duplicateContent }
-      // Where the first try ended midway, those that it reached are recognised when they are committed.
+      // If the first try ended midway, the commit recognises the receivers that it reached.
       if let first = known.first, !known.contains(.unknown) { return AskedSends(sends, repeating: first) }
     }
     _ = try await runner.decide(first)
@@ -107,7 +109,7 @@ extension LoopServices {
     return AskedSends(made)
   }
 
-  /// The notification as it is after an update, carried out if the callback allows it.
+  /// Carries out an update if the callback allows it, and returns the notification after it.
   func run(_ update: UpdateNotification, of request: Request) async throws(Refusal) -> Notification {
     let env = NotificationContent(json: update.entry.content)?.env
     guard let callback = callbacks.callback(for: CallbackEvent.update, env: env, by: update.actor) else {
@@ -123,7 +125,7 @@ extension LoopServices {
       }
       guard let made else { return intended.output }
       let decision = try await runner.decide(made)
-      // On other records it would be another notification than the one that was asked about.
+      // With other records, it would be another notification than the one that the callback was asked about.
       guard decision.transaction?.preconditions == intended.transaction?.preconditions,
         let done = try await runner.commit(decision, of: made)
       else { continue }
@@ -133,10 +135,10 @@ extension LoopServices {
   }
 }
 
-/// What a request's sends have become.
+/// The sends of a request after the callback has answered.
 struct AskedSends {
   var sends: ArraySlice<SendNotification>
-  /// The first send, if they were sent before, and nobody was asked again.
+  /// The first send, if they were sent before. Then the callback was not asked again.
   var first: FirstSend?
 
   init(_ sends: [SendNotification], repeating first: FirstSend? = nil) {
@@ -145,19 +147,19 @@ struct AskedSends {
   }
 }
 
-/// Results of what is asked side by side, on the loop's thread.
+/// The results of questions that are asked at the same time, on the loop's thread.
 private final class AskedResults {
   var results: [Result<AskedSends, Refusal>]
   init(_ results: [Result<AskedSends, Refusal>]) { self.results = results }
 }
 
 extension CallbackAnswer {
-  /// Of an operation nothing can be changed, and nobody be kept from receiving it.
+  /// A callback can only allow or deny an operation: it cannot change anything or remove receivers.
   fileprivate func decideOnly() throws(Refusal) {
     switch decision {
     case .allow: return
     case .deny(let denial): throw denial.refusal
-    // Whoever silences something does not want it done.
+    // A callback that answers "silent" does not want the operation to happen.
     case .silent: throw CallbackDenial().refusal
     }
   }

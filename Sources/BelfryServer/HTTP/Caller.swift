@@ -4,23 +4,23 @@ import BelfryInterface
 import BelfryModel
 import BelfrySystem
 
-/// Who is asking, as the token and the headers say.
+/// The caller of a request, as the token and the headers name it.
 struct Caller: Sendable, Hashable {
   let actor: Actor
   let role: TokenClaims.Role
-  /// What the token or the key calls itself.
+  /// The name that the token or the key gives itself.
   let subject: String
   let credential: Credential
-  /// What the token or the key is narrowed to; nil: it is not.
+  /// The scopes that the token or the key is limited to; nil: no limit.
   let scopes: Set<Scope>?
   let expiresAtSeconds: Int64
-  /// The token, where a user's own.
+  /// The token, if it is a user's own.
   private(set) var revocableToken: UTF8Text?
-  /// The epoch of ``Revocations`` in which Redis said that the token was not revoked (``LoopServices/cleared(_:)``); nil
-  /// before it was asked.
+  /// The epoch of ``Revocations`` in which Redis said that the token was not revoked
+  /// (``LoopServices/cleared(_:)``); nil before Redis was asked.
   private(set) var clearedIn: Int?
 
-  /// Redis has said that the token was not revoked.
+  /// The caller after Redis has said that the token was not revoked.
   func cleared(in epoch: Int) -> Caller {
     var caller = self
     caller.clearedIn = epoch
@@ -28,7 +28,7 @@ struct Caller: Sendable, Hashable {
   }
 
   /// - Parameters:
-  ///   - account: the header `Belfry-Account`, for whom an app or an operator acts.
+  ///   - account: the header `Belfry-Account`: the account that an app or an operator acts for.
   ///   - device: the header `Belfry-Device`.
   init(
     _ claims: TokenClaims, by credential: Credential, account: String?, device: String?
@@ -43,7 +43,7 @@ struct Caller: Sendable, Hashable {
       isTrusted: claims.role != .user)
   }
 
-  /// One that was written down.
+  /// Makes a caller from a record.
   init(
     actor: Actor, role: TokenClaims.Role, subject: String, credential: Credential, scopes: Set<Scope>?,
     expiresAtSeconds: Int64
@@ -82,10 +82,10 @@ struct Caller: Sendable, Hashable {
     return device
   }
 
-  /// How long the token is still good.
+  /// The time until the token expires.
   func rest() -> Duration { .milliseconds(expiresAtSeconds * 1_000 - WallClock.nowMilliseconds()) }
 
-  /// The account whose feed, servers or subscriptions are meant.
+  /// The account whose feed, servers or subscriptions the request is about.
   func account() throws(Refusal) -> AccountID {
     guard let account = actor.account else {
       throw .invalid(RequestHeader.account, "is needed, with the account to act for")
@@ -97,7 +97,7 @@ struct Caller: Sendable, Hashable {
 // MARK: - From a request
 
 extension Caller {
-  /// Nil where nobody needs to say who they are, and this one has not.
+  /// Nil if the route needs no token and the request has none.
   init?(_ head: HTTPRequestHead, of route: Route, _ services: LoopServices) throws(Refusal) {
     let header = head.headers["Authorization"]
     switch route.access {
@@ -115,8 +115,8 @@ extension Caller {
       device: head.headers[RequestHeader.device], for: route, services)
   }
 
-  /// Refuses the pages of other origins where no browser does: it keeps them from answers, and not from sockets. It does
-  /// not matter by what the page says who is asking.
+  /// Refuses the pages of other origins for sockets. A browser keeps such a page from reading answers, but
+  /// does not keep it from opening a socket. It does not matter how the page authenticates.
   static func refuseOtherPages(
     _ head: HTTPRequestHead, of route: Route, _ services: LoopServices
   ) throws(Refusal) {
@@ -126,7 +126,7 @@ extension Caller {
     throw .otherOrigin
   }
 
-  /// By a token, from a header or from the first frame of a socket.
+  /// Makes a caller from a token, which comes from a header or from the first frame of a socket.
   init(
     token: UTF8Text, account: String?, device: String?, for route: Route, _ services: LoopServices
   ) throws(Refusal) {
@@ -137,7 +137,7 @@ extension Caller {
     if credential.issue != nil { revocableToken = token }
   }
 
-  /// The ticket of a request, where its route takes one and nothing else says who is asking.
+  /// The ticket of a request, if its route takes one and the request has no other credential.
   static func ticket(_ head: HTTPRequestHead, of route: Route) throws(Refusal) -> UTF8Text? {
     guard route.options.takesTicket, !head.headers.contains("Authorization"),
       let ticket = head.query.first(where: { $0.name == ticketName })?.value
@@ -148,7 +148,7 @@ extension Caller {
     return ticket
   }
 
-  /// Whether the first frame of a socket is to say who is asking, and no cookie.
+  /// True if the first frame of a socket names the caller, and a cookie does not.
   private static func saysLater(_ head: HTTPRequestHead) -> Bool {
     head.query.contains { $0.name == saysLaterName && $0.value == one }
   }
@@ -157,9 +157,10 @@ extension Caller {
   private static let saysLaterName = UTF8Text(SocketRoutes.saysLater.name)
   private static let ticketName = UTF8Text(NotificationRoutes.ticket.name)
 
-  /// The token that a request shows: in `Authorization`, and else in the session's cookie. A browser sends that along
-  /// whoever had the page ask, so what changes something needs an origin that is allowed; and one that is not allowed
-  /// gets nothing. That holds for whatever asks with the cookie, be it a request, a stream or a socket.
+  /// The token of a request: from `Authorization`, or otherwise from the session's cookie. A browser sends
+  /// the cookie with every request, no matter which page caused it. So a request that changes something needs
+  /// an allowed origin, and a page of another origin gets nothing. This holds for requests, streams and
+  /// sockets with the cookie.
   private static func token(
     _ head: HTTPRequestHead, _ header: String?, _ broker: Broker
   ) throws(Refusal) -> UTF8Text? {
@@ -169,7 +170,7 @@ extension Caller {
     else { return nil }
     switch broker.crossOrigin.asker(head.headers) {
     case .allowed: return token
-    // A picture or a link on another page: nobody there could read the answer, but a stream would be open.
+    // A picture or a link on another page: that page could not read the answer, but a stream would be open.
     case .unnamed where CrossOrigin.isFromAnotherPage(head.headers): throw .otherOrigin
     case .unnamed where head.method == get || head.method == self.head: return token
     case .unnamed:
@@ -195,7 +196,7 @@ extension Caller {
     do throws(TokenError) {
       verified = try services.tokens.verify(token, nowSeconds: nowSeconds)
     } catch {
-      // A client that is told 401 throws its token away, and this one may be good in a moment.
+      // A client throws its token away after a 401, and this token may become valid in a moment.
       if error == .unknownKey, services.broker.keySet?.missKey() == true {
         throw Refusal(.unavailable, "the token's key is being fetched; try again", retryAfterSeconds: 1)
       }
@@ -206,7 +207,7 @@ extension Caller {
     return (verified.claims, credential, verified.clearedIn)
   }
 
-  /// Refuses a caller whose token is not for this.
+  /// Refuses a caller whose token does not allow this route.
   func requireRight(to route: Route) throws(Refusal) {
     switch (route.access, role) {
     case (.trusted, .user): throw Refusal(.forbidden, "this needs an app's or an operator's token")

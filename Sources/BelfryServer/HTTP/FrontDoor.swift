@@ -3,7 +3,7 @@ import BelfryHTTP
 import BelfryInterface
 import BelfryModel
 
-/// Where requests come in. One per loop, on its thread.
+/// Receives the requests of one loop, on its thread.
 final class FrontDoor: HTTPHandler {
   private let services: LoopServices
 

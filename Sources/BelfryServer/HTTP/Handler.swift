@@ -2,26 +2,26 @@ import BelfryHTTP
 import BelfryInterface
 import BelfryModel
 
-/// What answers one row of the interface: the row, and what is done with the values that its requests give.
+/// Answers one row of the interface: it holds the row, and the work to do with the values of a request.
 struct Handler: Sendable {
-  /// What is to be done for one request, whose values it holds.
+  /// The work for one request, with the request's values.
   enum Work {
     case reply((Request, LoopServices) async throws(Refusal) -> HTTPResponse)
     case stream((Request, LoopServices) throws(Refusal) -> StreamOpening)
-    /// Nil of the opening: the caller says later who that is.
+    /// The opening is nil if the caller is named later, in a frame.
     case socket((Request, LoopServices) throws(Refusal) -> StreamOpening?)
   }
 
   let route: Route
-  /// The operation that it carries out, where it is one and no more: the one that the row names.
+  /// The operation that the row names, if the handler only carries out an operation.
   let operation: (any SpaceOperation.Type)?
-  /// Reads what a request gives, as the row declares it.
+  /// Reads the values of a request, as the row declares them.
   let prepare: @Sendable (inout RequestParts) throws(Refusal) -> Work
 }
 
 extension Endpoint {
-  /// Answered with a reply.
-  /// - Parameter operation: what the answer carries out, where the row names it.
+  /// A handler that answers with a reply.
+  /// - Parameter operation: the operation that the answer carries out, if the row names one.
   func handled(
     carryingOut operation: (any SpaceOperation.Type)? = nil,
     by answer:
@@ -36,7 +36,7 @@ extension Endpoint {
     }
   }
 
-  /// Answered with a stream that goes on.
+  /// A handler that answers with a stream.
   func streamed(
     by open: @escaping @Sendable (Request, LoopServices, repeat each Value) throws(Refusal) -> StreamOpening
   ) -> Handler {
@@ -48,7 +48,7 @@ extension Endpoint {
     }
   }
 
-  /// Answered with a WebSocket.
+  /// A handler that answers with a WebSocket.
   func socketed(
     by open: @escaping @Sendable (Request, LoopServices, repeat each Value) throws(Refusal) -> StreamOpening?
   ) -> Handler {
@@ -60,14 +60,14 @@ extension Endpoint {
     }
   }
 
-  /// Answered by an operation that leaves nothing to say.
+  /// A handler that carries out an operation and answers with no content.
   func carriedOut<Asked: SpaceOperation>(
     by operation: @escaping @Sendable (Actor, repeat each Value) throws(Refusal) -> Asked
   ) -> Handler {
     carriedOut(by: operation) { _, _ in .noContent }
   }
 
-  /// - Parameter render: what is answered, of the operation and what it gave back.
+  /// - Parameter render: makes the answer from the operation and its output.
   func carriedOut<Asked: SpaceOperation>(
     by operation: @escaping @Sendable (Actor, repeat each Value) throws(Refusal) -> Asked,
     _ render: @escaping @Sendable (Asked, Asked.Output) -> HTTPResponse

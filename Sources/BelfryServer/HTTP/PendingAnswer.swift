@@ -3,11 +3,11 @@ import BelfryInterface
 import BelfryLoop
 import BelfryModel
 
-/// Who waits for an answer: a request of HTTP's, or a frame of a socket.
+/// Receives an answer: an HTTP request, or a frame of a socket.
 protocol AnswerTaker: AnyObject {
   /// Called once.
   func respond(_ response: HTTPResponse)
-  /// Has the action called should whoever asked leave before the answer.
+  /// Calls the action if the client leaves before the answer.
   func watchForEnd(_ action: @escaping () -> Void)
 }
 
@@ -15,24 +15,25 @@ extension HTTPExchange: AnswerTaker {
   func watchForEnd(_ action: @escaping () -> Void) { onClientGone = action }
 }
 
-/// Somebody who waits for an answer, and gets one: the work's, or that it took too long.
+/// An answer that a request waits for. The request gets either the answer of the work, or the answer that the
+/// work took too long.
 ///
-/// Work goes on after an answer that came first, so what that says of a change is that it may be done.
+/// The work continues after the late answer. So the late answer to a change says that the change may be done.
 final class PendingAnswer {
-  /// Longer than any answer takes while Redis is well, and than Redis is waited for when it is not. Whoever
-  /// would wait longer is told to come back rather than kept.
+  /// Longer than any answer takes while Redis is healthy, and longer than the broker waits for Redis when it
+  /// is not. A client that would wait longer is told to try again.
   static let answerMaxSeconds = 10
 
   private var taker: (any AnswerTaker)?
   private let services: LoopServices
   private let changesSomething: Bool
   private var timer: LoopTimer?
-  /// Makes the answer that is given when the work takes too long; nil: that it did.
+  /// Makes the answer for work that takes too long; nil: a standard answer.
   var lateAnswer: (() -> HTTPResponse)?
-  /// Whether a part of the work was done. Then a failure of the rest does not mean that nothing was.
+  /// True if a part of the work was done. Then a failure of the rest does not mean that nothing was done.
   var isPartlyDone = false
 
-  /// - Parameter changesSomething: whether the work is more than reading.
+  /// - Parameter changesSomething: true if the work does more than read.
   init(_ taker: any AnswerTaker, changesSomething: Bool, _ services: LoopServices) {
     self.taker = taker
     self.changesSomething = changesSomething
@@ -54,17 +55,17 @@ final class PendingAnswer {
     changesSomething ? .unknownOutcome : Refusal(.unavailable, "this took too long; try again")
   }
 
-  /// The refusal as it is said of the work as a whole.
+  /// The refusal in a form that fits the work as a whole.
   func explained(_ refusal: Refusal) -> Refusal {
     isPartlyDone && refusal.code == .unavailable ? .unknownOutcome : services.explained(refusal)
   }
 
-  /// Of the request of HTTP's, while it has no answer.
+  /// The head of the HTTP request, until it has an answer.
   var head: HTTPRequestHead? { (taker as? HTTPExchange)?.head }
 
   func onClientGone(_ action: @escaping () -> Void) { taker?.watchForEnd(action) }
 
-  /// Whatever comes after the first answer comes too late.
+  /// Only the first answer counts; later answers are ignored.
   func finish(_ response: HTTPResponse) {
     guard let taker else { return }
     self.taker = nil

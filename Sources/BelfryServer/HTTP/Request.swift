@@ -3,7 +3,7 @@ import BelfryHTTP
 import BelfryInterface
 import BelfryModel
 
-/// What was asked, whatever it came by.
+/// The parts of a request, independent of the transport.
 struct GivenRequest {
   var parts: RequestParts
   /// Counts the body.
@@ -12,14 +12,14 @@ struct GivenRequest {
   let address: String
 }
 
-/// What a handler is told of a request beside the values that its row declares.
+/// A request as handlers see it, apart from the values that its row declares.
 struct Request {
-  /// Nil only where no token is needed.
+  /// Nil only if no token is needed.
   var caller: Caller?
   let body: [UInt8]
-  /// Counts the body for as long as the request is worked on.
+  /// Counts the body while the request is being worked on.
   private let held: HeldBytes?
-  /// What the path names, in its order.
+  /// The values in the path, in its order.
   let pathTexts: [UTF8Text]
   private let answer: PendingAnswer
   /// The caller's address, as far as the connection and trusted proxies know.
@@ -35,23 +35,24 @@ struct Request {
     address = given.address
   }
 
-  /// The request's head, for as long as it has no answer.
+  /// The request's head, until it has an answer.
   var head: HTTPRequestHead? { answer.head }
 
-  /// Calls the action should the client leave before it has its answer. Costs a watch, so it is for answers
-  /// that take long.
+  /// Calls the action if the client leaves before it has its answer. This costs a watch, so it is only for
+  /// answers that take long.
   func onClientGone(_ action: @escaping () -> Void) { answer.onClientGone(action) }
 
-  /// Whether it has been answered already, because it took too long.
+  /// True if it has been answered already, because it took too long.
   var isAnswered: Bool { answer.isAnswered }
 
-  /// Sets what is answered if it takes too long.
+  /// Sets the answer for a request that takes too long.
   func answerIfLate(_ answer: @escaping () -> HTTPResponse) { self.answer.lateAnswer = answer }
 
-  /// A part of what it asks for has been done.
+  /// Notes that a part of the request has been carried out.
   func notePartlyDone() { answer.isPartlyDone = true }
 
-  /// Its answer may take so much longer than others, for it was asked to be held.
+  /// Lets the answer take this much longer than others, because the client asked the broker to hold the
+  /// request.
   func allowMoreTime(seconds: Int) { answer.allowMoreTime(seconds: seconds) }
 
   /// The caller of a route that needs a token.

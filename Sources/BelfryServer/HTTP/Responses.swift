@@ -2,7 +2,7 @@ import BelfryHTTP
 import BelfryInterface
 import BelfryModel
 
-// What requests are answered with.
+// The responses that requests get.
 
 extension HTTPResponse {
   static func json(_ text: consuming JSONText, status: Int = 200) -> HTTPResponse {
@@ -13,7 +13,7 @@ extension HTTPResponse {
     .json(rendered: JSONText.bytes(of: value), status: status)
   }
 
-  /// - Parameter rendered: JSON already.
+  /// - Parameter rendered: a body that is already JSON.
   static func json(rendered: [UInt8], status: Int = 200) -> HTTPResponse {
     HTTPResponse(status: status, type: "application/json", body: rendered)
   }
@@ -24,7 +24,7 @@ extension HTTPResponse {
     self.init(status: status, headers: [("Content-Type", type)], body: body)
   }
 
-  /// One page of a list; the cursor is null at the end.
+  /// One page of a list. The cursor is null at the end.
   static func page(_ name: StaticString, _ items: [JSONValue], cursor: String?) -> HTTPResponse {
     var text = JSONText(capacity: 128 * (items.count + 1))
     text.field(name, .array(items))
@@ -38,12 +38,12 @@ extension HTTPResponse {
     return response
   }
 
-  /// Of every answer and stream but static documents. What is answered is for one account and for one moment: nobody in
-  /// between is to keep it, and no browser is to take it for something else than it says it is.
+  /// The headers of every answer and stream except static documents. An answer is for one account and one
+  /// moment, so no proxy may store it, and no browser may guess another content type.
   static let headersAlways: [(name: String, value: String)] = [
     ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
   ]
-  /// Whoever keeps one asks each time whether it is still the same.
+  /// A client that stores a document asks each time if it is still the same.
   static let headersOfDocuments: [(name: String, value: String)] = [
     ("Cache-Control", "no-cache"), ("X-Content-Type-Options", "nosniff"),
   ]
@@ -59,7 +59,7 @@ extension HTTPResponse {
     self.init(status: problem.status, type: "application/problem+json", body: text.finish())
     if let seconds = problem.retryAfterSeconds { headers.append(("Retry-After", String(seconds))) }
     if let allow = problem.allow { headers.append(("Allow", allow)) }
-    // RFC 9110 wants the scheme named with every 401.
+    // RFC 9110 requires the scheme with every 401.
     if problem.status == 401 { headers.append(("WWW-Authenticate", "Bearer")) }
   }
 
@@ -76,7 +76,7 @@ extension HTTPResponse {
 }
 
 extension Problem {
-  /// What was refused before it was a request.
+  /// The problem for bytes that were refused before they became a request.
   init(_ refusal: HTTPRefusal) {
     switch refusal {
     case .malformed(let detail): self = .malformed(detail)

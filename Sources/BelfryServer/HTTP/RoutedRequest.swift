@@ -3,17 +3,17 @@ import BelfryHTTP
 import BelfryInterface
 import BelfryModel
 
-/// A request whose row and caller are known before its body is there. When that is, it handles it. A class, for the
-/// exchange keeps it until then.
+/// A request whose row and caller are known before its body has arrived. It handles the request once the body
+/// is complete. It is a class because the exchange keeps it until then.
 final class RoutedRequest: HTTPRoutedRequest {
   static let router = Router()
 
   let match: Router.Match
-  /// Nil also where a ticket is to say who it is.
+  /// Also nil if a ticket names the caller.
   private(set) var caller: Caller?
   private let ticket: UTF8Text?
   private let services: LoopServices
-  /// Told where Redis was asked whether the caller's token was revoked, for whoever keeps the caller.
+  /// Called after Redis was asked if the caller's token was revoked, for a socket that keeps the caller.
   private var onCleared: ((Caller) -> Void)?
 
   var bodyMaxBytes: Int { match.route.body.form.sizeMaxBytes }
@@ -35,7 +35,7 @@ final class RoutedRequest: HTTPRoutedRequest {
     guard route.body.form.accepts(type) else { throw .unsupportedMediaType(route.body.form.mediaType) }
   }
 
-  /// What a frame of a socket asks for, by whoever has connected.
+  /// Makes a request from a frame of a socket, for the caller who has connected.
   init(
     _ handler: Handler, by caller: Caller, _ services: LoopServices,
     onCleared: @escaping (Caller) -> Void
@@ -89,7 +89,7 @@ final class RoutedRequest: HTTPRoutedRequest {
     }
   }
 
-  /// What is answered by a reply.
+  /// Handles a frame or a request that is answered with a reply.
   func handle(_ given: GivenRequest, for taker: any AnswerTaker) {
     var given = given
     do throws(Refusal) {
@@ -103,9 +103,10 @@ final class RoutedRequest: HTTPRoutedRequest {
     }
   }
 
-  /// For a price: whoever is in debt is refused before anything is read.
+  /// Charges the price of the request. An account in debt is refused before anything is read.
   private func prepare(_ given: inout GivenRequest) throws(Refusal) -> Handler.Work {
-    // It was admitted when its headers were there; what it was admitted by may have been taken back while its body came.
+    // The request was admitted when its headers were there. Its credential may have been revoked while its
+    // body came.
     if !given.parts.body.isEmpty, let caller, !services.isAccepted(caller.credential) {
       throw services.refusal(of: caller.credential)
     }
@@ -137,7 +138,7 @@ final class RoutedRequest: HTTPRoutedRequest {
         response = HTTPResponse(answer.explained(error))
         isWrongField = error.code == .invalidField
       }
-      // Nothing was done for a request with a wrong field, whichever layer noticed it.
+      // A request with a wrong field has changed nothing, no matter which layer refused it.
       if match.route.isAudited, !isWrongField { await Audit.record(request, match.route, response, services) }
       answer.finish(response)
     }
@@ -146,7 +147,7 @@ final class RoutedRequest: HTTPRoutedRequest {
     }
   }
 
-  /// Opens what goes on, once it is known that the caller's token was not revoked.
+  /// Opens a stream or a socket once it is known that the caller's token was not revoked.
   private func whenCleared(
     _ request: Request, on exchange: HTTPExchange, _ open: @escaping (Request) throws(Refusal) -> Void
   ) throws(Refusal) {
@@ -167,7 +168,7 @@ final class RoutedRequest: HTTPRoutedRequest {
 
   private func redeem(_ ticket: UTF8Text) async throws(Refusal) -> Caller {
     let caller = try await services.redeem(ticket)
-    // It was asked for with a token that is good for as much.
+    // The token that asked for the ticket must still pay the price of the request.
     try services.take(match.route.price, of: caller)
     return caller
   }
@@ -182,8 +183,8 @@ final class RoutedRequest: HTTPRoutedRequest {
     services.counts.count(status: 200)
   }
 
-  /// Whoever goes too fast hears of it a little later: told at once, a client that tries again at once would cost the
-  /// loop more by being refused than by being served.
+  /// A client that sends too fast gets its refusal after a short delay. If it came at once, a client that
+  /// immediately tries again would cost the loop more through refusals than through service.
   private static let delayOfTooFast = Duration.milliseconds(200)
 
   private func refuse(_ refusal: Refusal, to taker: any AnswerTaker) {
@@ -195,8 +196,8 @@ final class RoutedRequest: HTTPRoutedRequest {
 }
 
 extension LoopServices {
-  /// Whether the request calls the broker by a name of its own. A page can have a name of its own lead to any address, and would be taken
-  /// for one of the broker's own origin.
+  /// True if the request calls the broker by one of its own names. A page can point its own name at any
+  /// address, and would then be taken for a page of the broker's own origin.
   func isMeant(by head: HTTPRequestHead) -> Bool {
     let hosts = broker.configuration.browsers.hosts
     if hosts.isEmpty { return true }
@@ -204,13 +205,13 @@ extension LoopServices {
     return hosts.contains { $0.means(host) }
   }
 
-  /// Where the keyspace is not one that this broker may work on, as while it is being moved, callers are told why.
+  /// If the broker may not work on the keyspace, for example while it is being moved, callers are told why.
   func explained(_ refusal: Refusal) -> Refusal {
     guard refusal.code == .unavailable, let why = broker.keyspace.refusal else { return refusal }
     return Refusal(.unavailable, why, retryAfterSeconds: refusal.retryAfterSeconds ?? 1)
   }
 
-  /// A response as it leaves: counted, and with the headers that all have.
+  /// Counts a response, and adds the headers that all responses have.
   func counted(_ response: HTTPResponse) -> HTTPResponse {
     counts.count(status: response.status)
     var response = response
@@ -220,9 +221,9 @@ extension LoopServices {
 }
 
 extension RouteBody.Form {
-  /// Some clients name no type; what they send is then read as what the route takes.
+  /// Some clients name no type. Their body is then read in the form that the route takes.
   func accepts(_ contentType: String) -> Bool {
-    // As nearly all say it.
+    // The usual spelling.
     if case .json = self, UTF8Text(contentType) == Self.json { return true }
     let space = UInt8(ascii: " ")
     let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }

@@ -2,22 +2,23 @@ import BelfryBytes
 import BelfryInterface
 import BelfryModel
 
-/// Finds the handler that a request means.
+/// Finds the handler for a request.
 struct Router: Sendable {
   struct Match {
     let handler: Handler
     let parameters: [UTF8Text: UTF8Text]
-    /// A GET's answer without its body.
+    /// True if the answer is that of a GET without its body.
     let isHead: Bool
 
     var route: Route { handler.route }
   }
 
-  /// Of paths without parameters, which most requests have: these need not be looked for one by one.
+  /// The handlers of paths without parameters. Most requests have such a path, so they are found by one
+  /// lookup.
   private let fixed: [[UTF8Text]: [Handler]]
   private let byLength: [Int: [Handler]]
 
-  /// Of two routes that match one path, `/notifications/stream` goes before `/notifications/{id}`.
+  /// If two routes match one path, `/notifications/stream` comes before `/notifications/{id}`.
   init(_ handlers: [Handler] = Handlers.all) {
     fixed = Dictionary(grouping: handlers.filter { $0.route.path.literals != nil }) {
       $0.route.path.literals ?? []
@@ -40,7 +41,7 @@ struct Router: Sendable {
     var allowed: [HTTPVerb] = []
     for handler in byLength[path.count] ?? [] {
       let route = handler.route
-      // What the fixed words of one path mean is not also a parameter of another: `/groups/mine` is no group.
+      // A path of fixed words is never also the parameter of another path: `/groups/mine` is no group.
       if let meant, meant != route.path { continue }
       guard let parameters = route.path.match(path) else { continue }
       if route.verb == verb { return Match(handler: handler, parameters: parameters, isHead: isHead) }
@@ -51,7 +52,7 @@ struct Router: Sendable {
     throw Self.nothing
   }
 
-  /// All routes of a path, whatever their methods.
+  /// All routes of a path, with any method.
   func routes(at path: [UTF8Text]) throws(Problem) -> [Route] {
     guard path.allSatisfy({ $0.count <= Self.segmentBytesMax }) else { throw Self.nothing }
     if let handlers = fixed[path] { return handlers.map(\.route) }

@@ -2,8 +2,8 @@ import BelfryBytes
 import BelfryHTTP
 import BelfryModel
 
-/// A document that is the same for everybody for as long as the broker runs. It is rendered once, and whoever has it
-/// already is not sent it again.
+/// A document that is the same for everybody while the broker runs. It is rendered once, and a client that
+/// already has it does not receive it again.
 struct StaticDocument: Sendable {
   private let whole: HTTPResponse
   private let tag: String
@@ -30,7 +30,7 @@ struct StaticDocument: Sendable {
       while let last = part.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") {
         part.removeLast()
       }
-      // A weak tag, as a proxy that compresses makes of it, stands for the same document.
+      // A proxy that compresses makes a weak tag from the tag. It stands for the same document.
       if part.starts(with: "W/".utf8) { part = part.dropFirst(2) }
       return part.elementsEqual(tag.utf8) || part.elementsEqual("*".utf8)
     }

@@ -2,37 +2,39 @@ import BelfryBytes
 import BelfryHTTP
 package import BelfryOutbound
 
-/// The proxies in front of a broker, which write down from where a request came to them. Nobody else is believed: any
-/// client can send such a field.
+/// The trusted proxies in front of a broker, which write the address that a request came from into a field.
+/// The field is ignored on other connections, because any client can send it.
 package struct TrustedProxies: Sendable, Hashable {
-  /// The field by which they say it. Only one is read: a proxy that writes one of them passes the other on as the client
-  /// sent it.
+  /// The field with the address. Only one is read: a proxy that writes one field passes the other on as the
+  /// client sent it.
   package enum Field: String, Sendable, Hashable, CaseIterable {
     case forwardedFor = "X-Forwarded-For"
     /// RFC 7239.
     case forwarded = "Forwarded"
   }
 
-  /// From where the proxies ask. Empty: there are none.
+  /// The networks of the proxies. Empty: there are none.
   package var networks: [IPNetwork] = []
   package var field = Field.forwardedFor
 
   package init() {}
 
-  /// From where a request came: each proxy adds the address that it was asked from at the end, so the last one that is no
-  /// trusted proxy's is the client's.
+  /// The address that a request came from. Each proxy appends the address of its own peer, so the last
+  /// address that does not belong to a trusted proxy is the client's.
   /// - Parameter peer: the other end of the connection.
   func client(of peer: ClientAddress, _ headers: HTTPHeaders) -> ClientAddress {
     guard !networks.isEmpty, isTrusted(peer.host) else { return peer }
     var nearest: String?
     for hop in hops(in: headers).reversed() {
-      // Hidden or unknown (RFC 7239 section 6), or no address at all: nobody says who was before the proxy that wrote it.
+      // The hop is hidden, unknown (RFC 7239 section 6), or no address. Nobody knows who was in front of the
+      // proxy that wrote it.
       guard let address = Self.address(in: hop) else { break }
       nearest = address
       if !isTrusted(address) { break }
     }
     guard let nearest else { return peer }
-    // No more than what the connection is: what a header says opens nothing.
+    // A header cannot grant more than the connection itself: an address from it is loopback only if the peer
+    // is.
     return ClientAddress(
       host: nearest, isLoopback: peer.isLoopback && HostName.isLoopbackAddress(nearest))
   }
@@ -52,7 +54,7 @@ package struct TrustedProxies: Sendable, Hashable {
     }
   }
 
-  /// The `for` of one element; empty where it has none.
+  /// The `for` of one element; empty if it has none.
   private static func forwardedFor(_ element: Substring.UTF8View) -> Substring.UTF8View {
     for pair in element.split(separator: UInt8(ascii: ";")) {
       let pair = trimmed(pair)
@@ -88,7 +90,7 @@ package struct TrustedProxies: Sendable, Hashable {
 }
 
 extension LoopServices {
-  /// From where a request came, as far as is known.
+  /// The address that a request came from, as far as it is known.
   func client(of head: HTTPRequestHead) -> ClientAddress {
     broker.configuration.proxies.client(of: head.client, head.headers)
   }

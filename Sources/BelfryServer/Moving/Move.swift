@@ -4,8 +4,9 @@ import BelfryStore
 import BelfrySystem
 import Synchronization
 
-/// `belfry move`: takes a keyspace from an embedded or a single Redis to a cluster, or to another Redis, while no broker can
-/// work on it, and compares every key before any can again.
+/// `belfry move`: moves a keyspace from an embedded or a single Redis to a cluster, or to another Redis. No
+/// broker can work on the keyspace during the move. Every key is compared before brokers can work on it
+/// again.
 package struct Move: Sendable {
   private let configuration: Configuration
   private let target: RedisEndpoint?
@@ -13,9 +14,10 @@ package struct Move: Sendable {
   private let progress: @Sendable (MoveProgress) -> Void
 
   /// - Parameters:
-  ///   - options: those of `belfry serve`. The Redis that it would use is moved from.
-  ///   - target: the URL of the Redis to move to, or of a node; nil for a cancellation that does not reach it.
-  ///   - partitions: the number that the keyspace is to have.
+  ///   - options: the options of `belfry serve`. The Redis that it would use is the source.
+  ///   - target: the URL of the Redis to move to, or of a node; nil for a cancellation that does not reach
+  ///     it.
+  ///   - partitions: the number of partitions that the keyspace is to have.
   package init(
     from options: ServeOptions, to target: String?, partitions: Int? = nil, environment: [String: String],
     progress: @escaping @Sendable (MoveProgress) -> Void
@@ -41,7 +43,7 @@ package struct Move: Sendable {
     }
   }
 
-  /// Gives the keyspace back.
+  /// Gives the keyspace back to the source.
   package func cancel() async throws(BackupError) -> MoveReport {
     try await withSource { endpoint throws(BackupError) in
       try await RedisSession.withLoop { loop throws(BackupError) in
@@ -104,7 +106,8 @@ package struct Move: Sendable {
     }
   }
 
-  /// Gives the keyspace back, if the move has not been decided. Says in the advice what came of that.
+  /// Gives the keyspace back to the source, if the move has not been decided. The advice of the error tells
+  /// the result.
   private func undo(
     _ record: MoveRecord, _ from: RedisEndpoint, _ loop: EventLoop, after error: BackupError
   ) async -> BackupError {
@@ -125,7 +128,7 @@ package struct Move: Sendable {
 
   // MARK: Cancelling
 
-  /// - Parameter id: of the move that is to be undone; nil: whichever is there.
+  /// - Parameter id: the id of the move to undo; nil: any move.
   private func cancel(
     _ from: RedisEndpoint, _ id: String?, _ loop: EventLoop
   ) async throws(BackupError) -> MoveReport {
@@ -138,7 +141,7 @@ package struct Move: Sendable {
       }
     }
     do throws(BackupError) {
-      // Of a command that has just ended, Redis may still have something to do.
+      // Redis may still be working on a command whose client has just ended.
       try await MoveOthers.refuse(at: [source, there].compactMap(\.self))
       let left = try await MoveCancel(source: source, target: there, progress: progress).run(id)
       let remarks = [problem.map { "\(target?.description ?? ""): \($0)" }, left].compactMap(\.self)

@@ -2,22 +2,22 @@ import BelfryLoop
 import BelfryRedis
 import BelfryStore
 
-/// Gives a keyspace back to where it was, and removes what was copied.
+/// Gives a keyspace back to its source, and removes the copies.
 struct MoveCancel {
   let source: MoveSide
   /// Nil if it cannot be reached.
   let target: MoveSide?
   let progress: @Sendable (MoveProgress) -> Void
 
-  /// - Parameter id: of the move that is to be undone; nil: whichever is there.
-  /// - Returns: what is left, in words; nil if nothing is.
+  /// - Parameter id: the id of the move to undo; nil: any move.
+  /// - Returns: the remains that it could not remove, in words; nil if there are none.
   func run(_ id: String? = nil) async throws(BackupError) -> String? {
     let fields = try await source.readRecord()
     guard let record = fields.record else { return try await clean(afterOpen: fields, id) }
     if let id, record.id != id { throw nothing("another move of its keyspace has begun") }
     switch record.stage {
     case .moving:
-      // A source that has forgotten what it said last would be open beside its target.
+      // A source that has lost its latest record would be open at the same time as its target.
       if let there = try await target?.readRecord(), there.isOpen(after: record.id) {
         throw nothing("the move to \(record.other) has come to its end: run it again without --cancel")
       }
@@ -43,8 +43,9 @@ struct MoveCancel {
     }
   }
 
-  /// The source is open: an earlier command got no further than the target, or left something there, or the source has
-  /// forgotten the move. A target that is still being moved to was never open, so nothing but copies is lost there.
+  /// Cleans up when the source is open. Either an earlier command got no further than the target or left
+  /// something there, or the source has lost its record of the move. A target that is still being moved to
+  /// was never open, so only copies are lost there.
   private func clean(afterOpen fields: MoveFormatFields, _ id: String?) async throws(BackupError) -> String? {
     guard let target else {
       throw nothing(
@@ -57,7 +58,8 @@ struct MoveCancel {
     return await removeCopies(claim.id)
   }
 
-  /// The target may be open. Only if it is not, and never will be, the source may be.
+  /// Undoes a decision, after which the target may be open. The source may open only if the target is not
+  /// open and never will be.
   private func undoDecision(_ record: MoveRecord) async throws(BackupError) -> String? {
     guard let target else {
       throw BackupError(

@@ -2,14 +2,14 @@ import BelfryBytes
 import BelfryRedis
 import BelfryStore
 
-// What is looked at before anything is changed.
+// The checks before anything is changed.
 
-/// What INFO says of a node that a move depends on.
+/// The facts in INFO of a node that a move depends on.
 struct MoveNodeFacts {
   let process: String
   let product: String
   let usedBytes: Int
-  /// 0: as much as there is.
+  /// 0: as much as the machine has.
   let maxBytes: Int
   let dropsKeys: Bool
 
@@ -24,9 +24,9 @@ struct MoveNodeFacts {
 }
 
 extension MoveRun {
-  /// By how much the clocks of two machines may differ. Keys expire by them.
+  /// The largest difference between the clocks of two machines. Keys expire by these clocks.
   static let clockDifferenceMax: Int64 = 10_000
-  /// What a value needs at the target, for each byte at the source: other pages, other tables.
+  /// The memory that a value needs at the target for each byte at the source. Pages and tables differ there.
   private static let roomFactor = 1.1
 
   /// The outline without keys.
@@ -38,7 +38,7 @@ extension MoveRun {
       masters: target.isCluster ? target.nodes.count : nil, before: before, after: after)
   }
 
-  /// Two databases of one Redis have the same live channels.
+  /// Refuses if both sides are the same Redis. Two databases of one Redis have the same live channels.
   func checkAreTwo() async throws(BackupError) {
     let here = try await MoveNodeFacts(source.nodes[0])
     for node in target.nodes where try await MoveNodeFacts(node).process == here.process {
@@ -69,12 +69,12 @@ extension MoveRun {
     }
   }
 
-  /// Whether the node takes a value as the source writes it. Which release of Redis or Valkey reads the values of which other
-  /// does not follow from their numbers, so it is given one for a moment.
+  /// True if the node accepts a value in the source's form. The version numbers do not show which release of
+  /// Redis or Valkey reads the values of another. So the node is given one value for a moment.
   private func readsValues(_ index: Int) async throws(BackupError) -> Bool {
     let record = try await Self.values(of: [Array(FormatRecordField.key.utf8)], at: source.nodes[0])
     guard let dump = record.first?.dump else { throw overtaken(source) }
-    // A key of the node's own slots: one of so many names is.
+    // A key in one of the node's own slots. With this many names, one of them fits.
     let names = (0..<ClusterSlot.count).lazy.map { Array("belfry:move-trial:\($0)".utf8) }
     guard let key = names.first(where: { target.node(of: $0) == index }) else { return true }
     var restore = RedisCommand("RESTORE", key, 1_000)
@@ -88,7 +88,7 @@ extension MoveRun {
     throw BackupError(RedisError.replied(message, to: "RESTORE at \(node.endpoint)"))
   }
 
-  /// Counts what is to be moved, and looks whether each node has the memory for its part.
+  /// Counts the keys to be moved, and checks that each node has enough memory for its part.
   func measure(_ outline: MoveOutline) async throws(BackupError) -> MoveOutline {
     var outline = outline
     var needed = [Int](repeating: 0, count: target.nodes.count)
@@ -102,7 +102,7 @@ extension MoveRun {
         switch rules?.destination(of: String(decoding: key, as: UTF8.self)) {
         case .whole(let name): needed[target.node(of: Array(name.utf8))] += size
         case .divided(let key):
-          // Any of them may get all of it.
+          // Any of the places may get all of it.
           for place in rules?.places(of: key) ?? [] { needed[target.node(of: Array(place.key.utf8))] += size }
         case .nowhere: continue
         case nil: needed[target.node(of: key)] += size
@@ -124,7 +124,7 @@ extension MoveRun {
     return outline
   }
 
-  /// Estimates of what keys take in the source's memory; 0 of one that is gone.
+  /// Estimates of the memory that keys take at the source; 0 for a key that is gone.
   func sizes(of keys: [[UInt8]]) async throws(BackupError) -> [Int] {
     let replies = try await source.nodes[0].ask(keys.map { RedisCommand("MEMORY", "USAGE", $0) })
     return try MoveSide.reading { () throws(RedisError) in

@@ -1,7 +1,7 @@
 import BelfryRedis
 import BelfryStore
 
-// The comparison of both sides, while nothing can write.
+// Compares both sides while nothing can write.
 
 extension MoveRun {
   /// - Throws: if one key differs.
@@ -45,7 +45,7 @@ extension MoveRun {
     report.entries += try await countEntries(of: keys.map(\.here))
   }
 
-  /// Of logs that were found equal.
+  /// Counts the entries of logs that were found equal.
   private func countEntries(of keys: [[UInt8]]) async throws(BackupError) -> Int {
     let logs = keys.filter { KeyspaceKey(String(decoding: $0, as: UTF8.self))?.isLog == true }
     let replies = try await source.nodes[0].ask(logs.map { RedisCommand("XLEN", $0) })
@@ -63,7 +63,8 @@ extension MoveRun {
       at: target.place, advice: "did something else write there, or at the source?")
   }
 
-  /// One side lacks the key, or both: that is right if it has expired by the clock of one of them.
+  /// Handles a key that one side or both lack. This is right if the key has expired by the clock of one of
+  /// them.
   private func checkExpired(
     _ key: [UInt8], _ one: MovedValue, _ other: MovedValue
   ) async throws(BackupError) {
@@ -114,8 +115,8 @@ extension MoveRun {
     }
   }
 
-  /// The bytes differ: large hashes and sets have no order, and releases of Redis have forms of their own. So each field,
-  /// member or entry is compared.
+  /// Compares each field, member or entry of a key whose bytes differ. The bytes may differ because large
+  /// hashes and sets have no order, and because releases of Redis have their own forms.
   private func compareContents(of key: MovedKey) async throws(BackupError) {
     let (one, other) = (source.nodes[0], target.nodes[target.node(of: key.there)])
     let type = try await Self.type(of: key.here, at: one)
@@ -138,7 +139,7 @@ extension MoveRun {
     if !isEqual { try await refuseUnlessExpired(key) }
   }
 
-  /// It may have expired between two questions.
+  /// The key may have expired between two requests.
   private func refuseUnlessExpired(_ key: MovedKey) async throws(BackupError) {
     let one = try await Self.values(of: [key.here], at: source.nodes[0])[0]
     let other = try await valuesAtTarget(of: [key.there])[0]
@@ -195,7 +196,7 @@ extension MoveRun {
     }
   }
 
-  /// What a stream says of itself, less how it lies in memory.
+  /// The facts that a stream reports, except for its layout in memory.
   private static func streamFacts(
     of key: [UInt8], at node: RedisSession
   ) async throws(BackupError) -> [String: RedisReply] {

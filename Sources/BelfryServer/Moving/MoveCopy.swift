@@ -1,9 +1,9 @@
 import BelfryRedis
 import BelfryStore
 
-// From the pause on: what is written to the target, and what is waited for.
+// Writes to the target and waits for it, from the pause on.
 
-/// A value as `DUMP` tells it, and when it expires.
+/// A value as `DUMP` returns it, and its expiry.
 struct MovedValue: Hashable {
   /// Nil if there is no such key.
   var dump: ArraySlice<UInt8>?
@@ -12,13 +12,14 @@ struct MovedValue: Hashable {
 }
 
 extension MoveRun {
-  /// The most that is read at once, by estimate, but for a single larger value.
+  /// The most bytes that are read together, by estimate, except for a single larger value.
   private static let bytesAtOnce = 8 << 20
   static let keysAtOnce = 512
-  /// `proto-max-bulk-len`, less what a command has around it. Redis closes the connection on what is longer.
+  /// `proto-max-bulk-len`, minus the rest of the command around the value. Redis closes the connection if
+  /// more is sent.
   private static let valueBytesMax = 512 << 20
 
-  /// - Parameter isAgain: whether an earlier command may have copied some: what is equal then stays.
+  /// - Parameter isAgain: true if an earlier command may have copied some keys. Equal values then stay.
   func copy(_ plan: MovePlan, isAgain: Bool, _ report: inout MoveReport) async throws(BackupError) {
     var done = 0
     if let division = plan.division {
@@ -34,7 +35,7 @@ extension MoveRun {
     }
   }
 
-  /// As many keys together as have values of ``bytesAtOnce``.
+  /// Groups of keys, each with values of about ``bytesAtOnce``.
   func batches(of keys: [MovedKey]) async throws(BackupError) -> [[MovedKey]] {
     var batches: [[MovedKey]] = []
     var bytes = 0
@@ -56,7 +57,7 @@ extension MoveRun {
     let known = isAgain ? try await valuesAtTarget(of: keys.map(\.there)) : []
     var commands = [[RedisCommand]](repeating: [], count: target.nodes.count)
     for (index, (key, value)) in zip(keys, values).enumerated() {
-      // It has expired since it was listed.
+      // The key has expired since it was listed.
       guard let dump = value.dump else { continue }
       guard dump.count < Self.valueBytesMax else {
         throw BackupError(
@@ -96,7 +97,7 @@ extension MoveRun {
     }
   }
 
-  /// The same of keys that several nodes may have, in their order.
+  /// The values of keys that several nodes may have, in the order of the keys.
   func valuesAtTarget(of keys: [[UInt8]]) async throws(BackupError) -> [MovedValue] {
     var values = [MovedValue](repeating: MovedValue(dump: nil, expiresAt: -2), count: keys.count)
     for (number, node) in target.nodes.enumerated() {

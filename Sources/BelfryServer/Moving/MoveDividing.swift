@@ -3,8 +3,8 @@ import BelfryModel
 import BelfryRedis
 import BelfryStore
 
-// The keys that concern many spaces or accounts, where the keyspace gets more partitions: what is read, divided, written, and
-// compared with what is there. The rules are ``KeyspaceDivision``'s.
+// Handles keys that concern many spaces or accounts when the keyspace gets more partitions: reads, divides
+// and writes them, and compares them with the target. ``KeyspaceDivision`` has the rules.
 
 extension MoveRun {
   private static let elementsAtOnce = 1_000
@@ -40,7 +40,7 @@ extension MoveRun {
         names.insert(bytes)
         let found = try await Self.contents(of: bytes, at: target.nodes[target.node(of: bytes)])
         if found.map({ $0 == contents }) ?? contents.isEmpty { continue }
-        // It may have expired between two questions.
+        // The key may have expired between two requests.
         guard let again = try await self.parts(of: key, division) else { break }
         guard again.expiresAt > 0, found == nil else {
           throw differing(bytes, "it is not the expected part of \(key.key)")
@@ -67,7 +67,7 @@ extension MoveRun {
     return (parts, expiresAt)
   }
 
-  /// The space of the copy that a reader is at, for the state of one.
+  /// The space of the next copy for a reader, if the key is the state of a reader.
   private func nextCopy(
     of key: DividedKey, _ contents: KeyContents, _ division: MoveDivision
   ) async throws(BackupError) -> SpaceID? {

@@ -1,18 +1,19 @@
 import BelfryRedis
 import BelfrySystem
 
-// What is waited for, so that no node forgets what the move relies on: the target what was copied, before the source says
-// that it was moved; and the source that, before the target is open. A source that forgot it would be open, too.
+// Waits so that no node can lose a record that the move relies on. The target must have saved the copies
+// before the source says that it was moved, and the source must have saved that record before the target
+// opens. If the source lost the record, both sides would be open.
 
 extension MoveRun {
-  /// How long replicas may take for what was copied.
+  /// The time that replicas may take to receive the copies.
   private static let replicasMilliseconds = 60_000
-  /// After so long Redis has begun to flush what it has written, with `appendfsync everysec`.
+  /// After this time Redis has begun to flush everything written before, with `appendfsync everysec`.
   private static let flushBegins: Duration = .milliseconds(1_300)
-  /// How long a flush may take.
+  /// The time that a flush may take.
   private static let flushMax: Duration = .seconds(60)
 
-  /// Waits until all replicas and the disks of the target have what was copied.
+  /// Waits until all replicas and the disks of the target have the copies.
   func settleTarget(_ report: inout MoveReport) async throws(BackupError) {
     for node in target.nodes { try await waitForReplicas(of: node) }
     for node in try await waitForDisks(of: target) {
@@ -20,7 +21,7 @@ extension MoveRun {
     }
   }
 
-  /// Waits until the disk of the source has what its record says.
+  /// Waits until the disk of the source has its record.
   func settleSource() async throws(BackupError) -> [String] {
     try await waitForDisks(of: source).map {
       "\($0) keeps nothing on its disk (appendonly no): if it is started again from an older snapshot, it does not know that "
@@ -40,7 +41,7 @@ extension MoveRun {
     }
   }
 
-  /// Waits for a flush that began after what was written last.
+  /// Waits for a flush that began after the last write.
   /// - Returns: the nodes that have no append-only file.
   private func waitForDisks(of side: MoveSide) async throws(BackupError) -> [String] {
     var nodes: [RedisSession] = []

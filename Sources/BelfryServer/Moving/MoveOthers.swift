@@ -1,13 +1,13 @@
 import BelfryRedis
 import BelfrySystem
 
-/// Other commands that move the same keyspace, by the names of their connections.
+/// Finds other commands that move the same keyspace, by the names of their connections.
 enum MoveOthers {
-  /// Refuses while another command works on either side. One that has asked nothing for a while is taken for dead, and its
-  /// connections are closed, so that it cannot go on.
+  /// Refuses while another command works on either side. A command that has sent nothing for a while counts
+  /// as dead, and its connections are closed so that it cannot continue.
   static func refuse(at sides: [MoveSide]) async throws(BackupError) {
     for (side, node) in sides.flatMap({ side in side.nodes.map { (side, $0) } }) {
-      // Of one that was killed a moment ago, Redis may still have something to do.
+      // Redis may still be working for a command that was killed a moment ago.
       let deadline = ContinuousClock.now + endingMax
       var found = try await others(at: node)
       while found.contains(where: { $0.idleSeconds <= silenceMaxSeconds }) {

@@ -3,17 +3,17 @@ import BelfryModel
 import BelfryRedis
 import BelfryStore
 
-/// A key whose value is the same at both sides, by its name at each.
+/// A key whose value is the same on both sides, with its name on each side.
 struct MovedKey: Hashable {
   let here: [UInt8]
   let there: [UInt8]
 }
 
-/// The keys that are moved, and their names at both sides.
+/// The keys that are moved, and their names on both sides.
 struct MovePlan {
-  /// All that goes as it is.
+  /// All keys whose values do not change.
   var keys: [MovedKey] = []
-  /// Nil where the number of partitions stays.
+  /// Nil if the number of partitions does not change.
   var division: MoveDivision?
 
   var count: Int { keys.count + (division?.keys.count ?? 0) }
@@ -28,8 +28,8 @@ struct MoveDivision {
 }
 
 extension MoveRun {
-  /// The partitions that the keyspace is to have, by the format of the one that it is.
-  /// - Parameter claimed: the format that an earlier command has claimed the target for.
+  /// The partitions before and after the move, from the format of the keyspace.
+  /// - Parameter claimed: the format for which an earlier command has claimed the target.
   func partitions(
     ofFormat text: String, claimed: String?
   ) throws(BackupError) -> (before: Partitions, after: Partitions) {
@@ -58,7 +58,7 @@ extension MoveRun {
     return (before, after)
   }
 
-  /// All there is to be moved. Nothing is added to it any more.
+  /// All keys to be moved. No more keys are added from now on.
   func plan(_ outline: MoveOutline) async throws(BackupError) -> MovePlan {
     var plan = MovePlan()
     if outline.isDivided {
@@ -90,7 +90,8 @@ extension MoveRun {
     return plan
   }
 
-  /// A change that waits for another partition is written with ids of its own, and cannot be divided.
+  /// Refuses if a change waits for another partition. Such a change is written with its own ids, and cannot
+  /// be divided.
   private func refuseWaitingChanges(_ rules: KeyspaceDivision) async throws(BackupError) {
     let replies = try await source.nodes[0].ask(rules.outboxes.map { RedisCommand("XLEN", $0) })
     let waiting = try MoveSide.reading { () throws(RedisError) in
@@ -104,7 +105,8 @@ extension MoveRun {
     }
   }
 
-  /// The latest of all partitions. It is read again when the target is opened: nothing has written since.
+  /// The latest of all partitions. It is read again when the target is opened, which is safe because nothing
+  /// has written since.
   func lastMilliseconds(_ rules: KeyspaceDivision) async throws(BackupError) -> Int64? {
     let replies = try await source.nodes[0].ask(
       rules.partitionHashes.map { RedisCommand("HGET", $0.key, KeyspaceDivision.lastField) })
@@ -114,11 +116,11 @@ extension MoveRun {
       .map(\.unixMilliseconds).max()
   }
 
-  /// Makes the hashes that an earlier release has not made at the source. A single Redis has the whole of each partition, so
-  /// one that is missing there never was, while at a cluster nobody could tell.
+  /// Creates the hashes that an earlier release did not create at the source. A single Redis has the whole of
+  /// each partition, so a hash that is missing there never existed. At a cluster, nobody could tell.
   func makeMissingHashes(_ partitions: Partitions) async throws(BackupError) {
     let missing = try await hashes(of: partitions).filter { !$0.isMade }.map(\.key)
-    // A source that is full refuses it. The target's brokers can see to it as well.
+    // A source that is full refuses this. The target's brokers can also create the hashes.
     _ = try await source.nodes[0].replies(
       to: missing.map { RedisCommand("HSETNX", $0, KeyspaceDivision.lastField, MessageID.zero.streamForm) })
   }

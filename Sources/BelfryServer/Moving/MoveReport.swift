@@ -1,31 +1,31 @@
 package import BelfryModel
 import BelfryRedis
 
-/// What a move has found before it changes anything.
+/// The facts that a move has found before it changes anything.
 package struct MoveOutline: Sendable, Hashable {
   package var from: String
   package var to: String
   /// The product that each side runs, with its version.
   package var fromProduct: String
   package var toProduct: String
-  /// How many masters the target has; nil of a single Redis.
+  /// The number of masters that the target has; nil for a single Redis.
   package var masters: Int?
   package var before: Partitions
   package var after: Partitions
   package var keys = 0
-  /// What the keys take in the source's memory.
+  /// The memory that the keys take at the source, in bytes.
   package var bytes = 0
 
-  /// Whether the keyspace gets more partitions.
+  /// True if the keyspace gets more partitions.
   package var isDivided: Bool { before.count != after.count }
 }
 
-/// What a move is doing, for whoever waits for it.
+/// The current step of a move, for a caller that shows progress.
 package enum MoveProgress: Sendable, Hashable {
   case startingRedis(folder: String)
   case counting(keys: Int)
   case found(MoveOutline)
-  /// The pause has begun; milliseconds since 1970. It may have begun with an earlier command.
+  /// The pause has begun, at this time in milliseconds since 1970. An earlier command may have begun it.
   case paused(since: Int64, byEarlier: Bool)
   case copied(keys: Int, of: Int)
   case compared(keys: Int, of: Int)
@@ -33,11 +33,11 @@ package enum MoveProgress: Sendable, Hashable {
   case removingKeys
 }
 
-/// What came of a move.
+/// The result of a move.
 package struct MoveReport: Sendable {
   package enum Outcome: String, Sendable {
     case moved
-    /// An earlier command came to the end, and could not say so.
+    /// An earlier command had completed the move, but could not report it.
     case movedBefore
     /// The keyspace is at the source again.
     case cancelled
@@ -46,7 +46,7 @@ package struct MoveReport: Sendable {
   package var outcome: Outcome
   package var from: String
   package var to: String
-  /// How many the keyspace has at its new place, and how many it had.
+  /// The number of partitions at the new place, and the number before.
   package var partitions: Int
   package var partitionsBefore: Int
   /// Milliseconds since 1970.
@@ -56,10 +56,10 @@ package struct MoveReport: Sendable {
   package var copiedBytes = 0
   /// Keys that were found equal on both sides.
   package var compared = 0
-  /// Entries of logs among these.
+  /// The entries of logs among these keys.
   package var entries = 0
   /// Keys that expired during the move, on one side or both.
   package var expired = 0
-  /// What whoever runs this should know.
+  /// Remarks for the person who runs the command.
   package var remarks: [String] = []
 }

@@ -4,32 +4,34 @@ import BelfrySystem
 
 /// A move under way, between two places that are connected.
 ///
-/// The records of both sides are changed only from what was read to what follows (``MoveSide/setRecord(_:ifFormatIs:)``), in
-/// this order, so that of two commands only one goes on, and the keyspace is never open at both:
+/// A record is changed only if it is still the record that was read (``MoveSide/setRecord(_:ifFormatIs:)``),
+/// and only in this order. So of two commands only one continues, and the keyspace is never open on both
+/// sides:
 ///
 ///     source   3 64       moving             moved
 ///     target          arriving                      3 64
 ///
-/// The target's has the number of partitions that the keyspace gets: `3 256` while it is copied to, and when it is open also
-/// how it grew.
+/// The target's record has the number of partitions that the keyspace gets: `3 256` while keys are copied to
+/// it. Once the target is open, the record also tells how the keyspace grew.
 struct MoveRun: Sendable {
   let source: MoveSide
   let target: MoveSide
-  /// The number that the keyspace is to have; nil: the one that it has.
+  /// The number of partitions that the keyspace is to have; nil: no change.
   let partitionsWanted: Int?
   let progress: @Sendable (MoveProgress) -> Void
 
-  /// Where both sides stand at the beginning.
+  /// The state of both sides at the beginning.
   private enum Standing {
-    /// The source is open; this is the target's record, if it has one that may be replaced.
+    /// The source is open. The leftover is the target's record, if it has one that may be replaced.
     case open(format: String, leftover: MoveRecord?)
     /// An earlier command has paused the source, and claimed the target.
     case moving(MoveRecord, claim: MoveRecord)
-    /// An earlier command has decided, and perhaps opened the target.
+    /// An earlier command has decided the move, and has perhaps opened the target.
     case moved(MoveRecord, claim: MoveRecord?)
   }
 
-  /// - Parameter whenBegun: called when something is about to change, with what undoes it: the source's record.
+  /// - Parameter whenBegun: called before the first change, with the source's record, which is needed to undo
+  ///   the move.
   func run(whenBegun: (MoveRecord) -> Void) async throws(BackupError) -> MoveReport {
     try await checkAreTwo()
     try await MoveOthers.refuse(at: [source, target])
@@ -54,7 +56,7 @@ struct MoveRun: Sendable {
     progress(.found(try await measure(outline)))
     let record = MoveRecord(
       .moving, format: format, id: Self.newID(), since: WallClock.nowMilliseconds(), other: target.place)
-    // Before the target is claimed, so that it is known whose the claim is.
+    // This is written before the target is claimed, so that the source always shows the owner of a claim.
     guard try await source.setRecord([(FormatRecordField.move, record.id)], ifFormatIs: format) else {
       throw overtaken(source)
     }
@@ -78,7 +80,7 @@ struct MoveRun: Sendable {
       progress(.removingKeys)
       try await target.removeKeys()
     }
-    // Since the look somebody may have written there.
+    // Somebody may have written to the target since it was checked.
     do throws(BackupError) {
       try await refuseKeys()
     } catch {
@@ -104,7 +106,7 @@ struct MoveRun: Sendable {
     }
   }
 
-  /// From the pause to the end.
+  /// Carries out the move, from the pause to the end.
   private func carryOut(
     _ record: MoveRecord, _ outline: MoveOutline, isAgain: Bool
   ) async throws(BackupError) -> MoveReport {
@@ -130,7 +132,8 @@ struct MoveRun: Sendable {
     return report
   }
 
-  /// Writes that the keyspace is being moved, and then closes every connection that may have been made before.
+  /// Writes that the keyspace is being moved, and then closes every connection that may have been made before
+  /// that.
   private func pause(_ record: MoveRecord, isAgain: Bool) async throws(BackupError) {
     let before = isAgain ? record.text : record.format
     guard try await source.setRecord([(FormatRecordField.format, record.text)], ifFormatIs: before) else {
@@ -142,7 +145,7 @@ struct MoveRun: Sendable {
     progress(.paused(since: record.since, byEarlier: isAgain))
   }
 
-  /// Opens the target, as the source has allowed.
+  /// Opens the target, which the source's record now allows.
   private func open(_ moved: MoveRecord) async throws(BackupError) {
     let claim = try await target.readRecord()
     guard let arriving = claim.record, arriving.stage == .arriving, arriving.id == moved.id else {
@@ -156,7 +159,7 @@ struct MoveRun: Sendable {
     guard isOpened else { throw overtaken(target) }
   }
 
-  /// - Parameter claim: what the target says as long as it is not open.
+  /// - Parameter claim: the target's record while it is not open.
   private func finish(_ record: MoveRecord, _ claim: MoveRecord?) async throws(BackupError) -> MoveReport {
     var format = claim?.format
     if format == nil { format = try await target.readRecord().format }
@@ -189,7 +192,7 @@ extension MoveRun {
     }
     switch record.stage {
     case .moved where there.isOpen(after: record.id): return .moved(record, claim: nil)
-    // It has forgotten what it said last.
+    // The source has lost its latest record.
     case .moving where there.isOpen(after: record.id):
       let moved = record.becoming(.moved)
       guard try await source.setRecord([(FormatRecordField.format, moved.text)], ifFormatIs: record.text)
@@ -221,10 +224,11 @@ extension MoveRun {
         advice: "move to another Redis, or remove the keys belfry:* of this one first")
     }
     switch leftover.stage {
-    // What an earlier command of this source left behind, or what nobody wants any more.
+    // An earlier command of this source left this record behind, or its move was cancelled.
     case .cancelled: return .open(format: format, leftover: leftover)
     case .arriving where leftover.id == here.move: return .open(format: format, leftover: leftover)
-    // As of a source that was started again from older data. It may be open to brokers, so nothing is done by itself.
+    // The source was probably started again from older data. It may be open to brokers, so the command does
+    // nothing by itself.
     case .arriving where leftover.other == source.place:
       throw BackupError(
         .moveUnderWay,

@@ -3,16 +3,16 @@ import BelfryLoop
 import BelfryRedis
 import BelfryStore
 
-/// One of the two places of a move: a single Redis, or the masters of a cluster. Each has one connection, which is made
-/// once: if it is lost, all that is asked afterwards fails, and with it the move.
+/// One of the two places of a move: a single Redis, or the masters of a cluster. Each node has one
+/// connection, which is made only once. If it is lost, all later requests fail, and so does the move.
 struct MoveSide: Sendable {
   let endpoint: RedisEndpoint
   let nodes: [RedisSession]
   let isCluster: Bool
-  /// Which node has a slot; nil of a single Redis.
+  /// The index of the node that has each slot; nil for a single Redis.
   private let owners: [Int]?
 
-  /// What Redis calls the connections of a move.
+  /// The name that Redis shows for the connections of a move.
   static let connectionName = "belfry-move"
 
   var place: String { endpoint.description }
@@ -30,7 +30,7 @@ struct MoveSide: Sendable {
 // MARK: - Connecting
 
 extension MoveSide {
-  /// - Throws: if it is a replica, a Sentinel, or a cluster of which some slot is not served.
+  /// - Throws: if it is a replica, a Sentinel, or a cluster in which a slot is not served.
   static func open(_ endpoint: RedisEndpoint, on loop: EventLoop) async throws(BackupError) -> MoveSide {
     let seed = RedisSession(loop, endpoint, onceAs: connectionName)
     await seed.start()
@@ -89,7 +89,8 @@ extension MoveSide {
     }
   }
 
-  /// A node that the others have lost says so, and may have been replaced.
+  /// Checks that each node is in a working cluster. A node that the others have lost reports a bad state, and
+  /// may have been replaced.
   private func checkState() async throws(BackupError) {
     for node in nodes {
       let reply = try await node.ask(RedisCommand("CLUSTER", "INFO"))
@@ -106,7 +107,7 @@ extension MoveSide {
     BackupError(.redisUnsuitable, cause, at: endpoint.description, advice: advice)
   }
 
-  /// Reads a reply, turning what it throws into the command's own error.
+  /// Reads a reply, and turns a Redis error into the error of the command.
   static func reading<Value>(_ read: () throws(RedisError) -> Value) throws(BackupError) -> Value {
     do throws(RedisError) {
       return try read()
@@ -127,7 +128,7 @@ struct MoveFormatFields: Sendable {
   var record: MoveRecord? { format.flatMap { MoveRecord($0) } }
   /// The last move that took part.
   var move: String? { self[FormatRecordField.move] }
-  /// Whether brokers may work there, since that move.
+  /// True if brokers may work on this side since that move.
   func isOpen(after id: String) -> Bool { format != nil && record == nil && move == id }
 }
 
@@ -144,8 +145,9 @@ extension MoveSide {
     }
   }
 
-  /// Sets fields of the record in one step, if its format is still the expected one; nil: if there is none.
-  /// - Returns: whether it was.
+  /// Sets fields of the record in one step, if its format is still the expected one. An expected format of
+  /// nil means that there is no record.
+  /// - Returns: true if the fields were set.
   func setRecord(
     _ fields: [(name: String, value: String)], ifFormatIs expected: String?
   ) async throws(BackupError) -> Bool {
@@ -162,7 +164,7 @@ extension MoveSide {
       RedisCommand("EVAL", Self.removingRecord, 1, FormatRecordField.key, expected)) == .integer(1)
   }
 
-  // A Redis that is full is a reason to move: both may be done above `maxmemory`.
+  // A full Redis is a reason to move, so both scripts may run above `maxmemory`.
   private static let settingRecord = """
     #!lua flags=allow-oom
     if (redis.call('HGET', KEYS[1], 'format') or '') ~= ARGV[1] then return 0 end
@@ -179,7 +181,7 @@ extension MoveSide {
 // MARK: - Keys
 
 extension MoveSide {
-  /// Visits all keys of the keyspace but the format record, some of them perhaps twice.
+  /// Visits all keys of the keyspace except the format record, some of them perhaps twice.
   func scan(
     _ visit: (_ node: Int, [[UInt8]]) async throws(BackupError) -> Void
   ) async throws(BackupError) {
@@ -195,10 +197,10 @@ extension MoveSide {
     }
   }
 
-  /// Removes all keys of the keyspace but the format record.
+  /// Removes all keys of the keyspace except the format record.
   func removeKeys() async throws(BackupError) {
     try await scan { index, keys throws(BackupError) in
-      // One by one: the keys of a node have many slots.
+      // Each command has one key, because the keys of a node are in many slots.
       _ = try await nodes[index].ask(keys.map { RedisCommand("UNLINK", $0) })
     }
   }

@@ -2,23 +2,26 @@ import BelfryInterface
 import BelfryModel
 import Synchronization
 
-/// What each account may still do on this broker: sends and reads per second, and open streams.
+/// The limits of each account on this broker: sends and reads per second, and open streams.
 ///
-/// The loops share it: the kernel spreads an account's connections over them, so limits kept by each loop would be several
-/// times higher, and by chance. The lock is held to look up one number.
+/// The loops share one instance. The kernel spreads an account's connections over the loops. If each loop had
+/// its own limits, an account's limits would be several times higher, and by chance. The lock is held only to
+/// look up one number.
 final class AccountLimits: Sendable {
-  /// How many seconds' worth an account that was idle may do at once.
+  /// An account that was idle may use the budget of this many seconds at once.
   static let burstSeconds = 2
-  /// The longest debt, so that one device does not shut out the account's others for longer than a user would wait.
+  /// The longest debt. It ensures that one device does not shut out the account's other devices for longer
+  /// than a user would wait.
   static let debtSecondsMax = 30
-  /// Above so many accounts, idle ones are forgotten before another is added.
+  /// Above this number of accounts, idle ones are forgotten before another is added.
   static let accountsBeforeSweep = 65_536
 
   /// One rate limit for all accounts.
   private struct Budget: Sendable {
     let perSecond: Int
-    /// When each account would have finished at the permitted rate what it has done so far; in the past if it is idle.
-    /// One number is a whole token bucket (the generic cell rate algorithm, ITU-T I.371).
+    /// For each account, the time at which it would have finished its work so far at the permitted rate; in
+    /// the past if the account is idle. One number is a whole token bucket (the generic cell rate algorithm,
+    /// ITU-T I.371).
     private var paidUntil: [AccountID: ContinuousClock.Instant] = [:]
     private var sweepAbove = accountsBeforeSweep
 
@@ -42,7 +45,7 @@ final class AccountLimits: Sendable {
     mutating func owe(_ count: Int, of account: AccountID, now: ContinuousClock.Instant) {
       if paidUntil[account] == nil, paidUntil.count >= sweepAbove {
         paidUntil = paidUntil.filter { $0.value > now }
-        // If all of them are busy, sweeping at every request would itself be the load.
+        // If all accounts are busy, a sweep at every request would itself be the load.
         sweepAbove = max(accountsBeforeSweep, paidUntil.count * 2)
       }
       let due = max(paidUntil[account] ?? now, now) + interval * count
@@ -74,18 +77,18 @@ final class AccountLimits: Sendable {
         reads: Budget(perSecond: limits.readsPerSecondPerAccount)))
   }
 
-  /// Takes so many sends or reads, unless the account is in debt.
-  /// - Returns: nil if they were taken; else after how many seconds the account is out of debt.
+  /// Takes sends or reads from the budget, unless the account is in debt.
+  /// - Returns: nil if they were taken; otherwise the seconds until the account is out of debt.
   func take(_ count: Int, _ pace: Price.Pace, of account: AccountID, now: ContinuousClock.Instant) -> Int? {
     state.withLock { $0[pace].take(count, of: account, now: now) }
   }
 
-  /// Takes so many sends or reads in any case.
+  /// Takes sends or reads from the budget in any case.
   func owe(_ count: Int, _ pace: Price.Pace, of account: AccountID, now: ContinuousClock.Instant) {
     state.withLock { $0[pace].owe(count, of: account, now: now) }
   }
 
-  /// What an account may do in a second, in words.
+  /// The budget of an account for one second, in words.
   func pace(_ pace: Price.Pace) -> String {
     let count = state.withLock { $0[pace].perSecond }
     let (what, setting) =
@@ -94,7 +97,7 @@ final class AccountLimits: Sendable {
   }
 
   /// Takes a slot for a stream or a waiting request.
-  /// - Returns: false when the account has as many as it may.
+  /// - Returns: false if the account has all the slots that it may have.
   func openSlot(of account: AccountID) -> Bool {
     state.withLock { state in
       let open = state.slots[account] ?? 0

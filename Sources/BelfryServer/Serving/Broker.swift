@@ -8,18 +8,18 @@ import BelfrySystem
 import Glibc
 import Synchronization
 
-/// One broker process: its loops, and the little that they share.
+/// One broker process: its loops, and the small state that they share.
 final class Broker: Sendable {
   let configuration: Configuration
   let accountLimits: AccountLimits
   let crossOrigin: CrossOrigin
   let budgets = HTTPBudgets()
   let descriptors = DescriptorLimit.raised()
-  /// Of each loop.
+  /// The limits of each loop.
   var httpLimits: HTTPLimits { descriptors.limits(loops: configuration.loops) }
   let keyspace = KeyspaceState()
   let condition = RedisCondition { event, facts in Log.line(event, facts) }
-  /// The failures of work that no request asks for, on all loops.
+  /// The failures of work that no request asked for, on all loops.
   let failures = WorkFailures { event in
     switch event {
     case .fails(let work, let subject, let cause):
@@ -30,17 +30,17 @@ final class Broker: Sendable {
   }
   let backEndKeys = BackEndKeys()
   let revocations = Revocations()
-  /// What its streams and registrations are called by. No other broker has it, by chance.
+  /// The prefix of the names of its streams and registrations. It is random, so no other broker has it.
   let name = String(UInt64.random(in: .min ... .max), radix: 36)
   let webhooks = WebhookEndpoints()
   let pushWord = PushWord()
-  /// nil where there is no Web Push.
+  /// nil if there is no Web Push.
   let pushKey: VAPIDKey?
   let askedOnce = AskedOnce()
-  /// nil where no key set has an address.
+  /// nil if no key set has an address.
   let keySet: KeySetFetches?
   private let currentKeys: Mutex<TokenKeys>
-  /// nil where it speaks plain HTTP.
+  /// nil if the broker speaks plain HTTP.
   let certificate: ServerCertificate?
   private let readKeys: RereadFiles<TokenKeys>.Reading?
   private let files = Mutex<FileWatch?>(nil)
@@ -49,8 +49,8 @@ final class Broker: Sendable {
   private let startedAt = ContinuousClock.now
 
   /// - Parameters:
-  ///   - redisURL: the configured one, or the embedded Redis's.
-  ///   - readKeys: reads the keys as they are configured now; nil where they never change.
+  ///   - redisURL: the configured URL, or that of the embedded Redis.
+  ///   - readKeys: reads the keys as they are configured now; nil if they never change.
   init(
     _ configuration: Configuration, keys: TokenKeys, redisURL: String, pushKey: VAPIDKey? = nil,
     certificate: ServerCertificate? = nil, readKeys: RereadFiles<TokenKeys>.Reading? = nil
@@ -74,10 +74,10 @@ final class Broker: Sendable {
     self.loops = loops
   }
 
-  /// Serves until it is drained; returns when everything is done.
+  /// Serves until it is drained, and returns when all work is done.
   /// - Parameters:
   ///   - onSignal: called for each SIGINT and SIGTERM, on one of the loops.
-  ///   - onListening: told the port once, when all loops accept connections.
+  ///   - onListening: called once with the port, when all loops accept connections.
   func run(
     onSignal: (@Sendable (ProcessSignal) -> Void)? = nil, onListening: @Sendable (UInt16) -> Void
   ) async throws(StartError) {
@@ -102,7 +102,8 @@ final class Broker: Sendable {
       watch.requestStop()
       watching.join()
     }
-    // Not before there is something to drain; a signal that came earlier has waited.
+    // Signals are watched only from here on, when there is something to drain. A signal that came earlier has
+    // waited.
     if let onSignal { try await loops.first?.watchSignals(onSignal) }
     onListening(port)
     await withDiscardingTaskGroup { group in
@@ -112,7 +113,7 @@ final class Broker: Sendable {
     if let error = keyspace.startError { throw error }
   }
 
-  /// - Returns: the port, which is the system's choice where the configured one is 0.
+  /// - Returns: the port. The system chooses it if the configured port is 0.
   private func open() async throws(StartError) -> UInt16 {
     let sockets = try Self.openSockets(on: configuration.listen, count: loops.count)
     for (serving, socket) in zip(loops, sockets) { try await serving.open(socket, redis: redis, for: self) }
@@ -141,13 +142,14 @@ final class Broker: Sendable {
     return [keyFiles.map { $0.look }, certificate.map { $0.look }].compactMap { $0 }
   }
 
-  /// Reads files with keys and certificates again, without waiting for the time. Called from any thread.
+  /// Reads the files of keys and certificates again, without waiting for the next interval. Called from any
+  /// thread.
   func lookAtFiles() { files.withLock { $0 }?.lookNow() }
 
   /// The keys that tokens are checked with.
   var keys: TokenKeys { currentKeys.withLock { $0 } }
 
-  /// Takes other keys for tokens, and keeps those that were fetched. Called from any thread.
+  /// Takes over other keys for tokens, and keeps the fetched ones. Called from any thread.
   func take(_ keys: TokenKeys) {
     do throws(TokenError) {
       try change { current throws(TokenError) in try keys.with(fetched: current.fetched) }
@@ -156,8 +158,8 @@ final class Broker: Sendable {
     }
   }
 
-  /// Takes the keys of the key set that has an address.
-  /// - Throws: when they are too many beside the others.
+  /// Takes over the keys of the key set that has an address.
+  /// - Throws: if there are too many together with the other keys.
   func take(fetched: [TokenKey]) throws(TokenError) {
     try change { current throws(TokenError) in try current.with(fetched: fetched) }
   }
@@ -168,7 +170,8 @@ final class Broker: Sendable {
         let keys = try make(current)
         if keys == current { return .success(nil) }
         current = keys
-        // Within the lock: each loop is told of two changes in the order in which they were made.
+        // This happens within the lock, so that each loop receives two changes in the order in which they
+        // were made.
         for serving in loops {
           serving.loop.perform { serving.assumeIsolated { $0.take(keys) } }
         }
@@ -183,7 +186,8 @@ final class Broker: Sendable {
       ["signing": keys.signing.kid.string, "accepted": keys.acceptedKids.joined(separator: " ")])
   }
 
-  /// Reads the back ends' keys if they have changed, and ends what was opened with a revoked one.
+  /// Reads the keys of back ends if they have changed, and ends the streams that were opened with a revoked
+  /// key.
   func refreshBackEndKeys(from store: RedisStore) async throws(StoreError) {
     guard try await backEndKeys.refresh(from: store) else { return }
     for serving in loops {
@@ -191,7 +195,7 @@ final class Broker: Sendable {
     }
   }
 
-  /// Learns which tokens were revoked, and ends what was opened with them.
+  /// Reads the revoked tokens, and ends the streams that were opened with them.
   func refreshRevocations(from store: RedisStore) async throws(StoreError) {
     let news = try await revocations.refresh(from: store)
     if news == .nothing { return }
@@ -202,21 +206,21 @@ final class Broker: Sendable {
     }
   }
 
-  /// Lets requests finish and sends consumers away, after which `run` returns. Called from any thread.
+  /// Lets requests finish and sends consumers away. Afterwards `run` returns. Called from any thread.
   func drain() {
     for serving in loops {
       serving.loop.perform { serving.assumeIsolated { $0.drain() } }
     }
   }
 
-  /// Takes note that this broker cannot work on the keyspace. Called from any thread.
+  /// Records that this broker cannot work on the keyspace. Called from any thread.
   func refuseKeyspace(_ error: RedisError, loop: Int) {
     if keyspace.isRefused(error) { return drain() }
     Log.line("redis refused", ["loop": String(loop), "cause": error.description])
   }
 
-  /// Whether every loop has its Redis. A request goes to whichever loop the kernel picks, so a broker is
-  /// as ready as the least ready of them.
+  /// True if every loop has its Redis. The kernel picks the loop for a request, so a broker is only as ready
+  /// as the least ready of its loops.
   func isConnected() async -> Bool {
     for serving in loops where await serving.isRedisConnected == false { return false }
     return true

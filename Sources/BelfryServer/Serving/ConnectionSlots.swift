@@ -1,6 +1,6 @@
 import BelfryModel
 
-/// The streams and waiting requests of one loop, by which those with a revoked credential are found.
+/// The streams and waiting requests of one loop. It finds those with a revoked credential.
 final class ConnectionSlots {
   private var slots: [ObjectIdentifier: ConnectionSlot] = [:]
 
@@ -14,10 +14,10 @@ final class ConnectionSlots {
   }
 }
 
-/// One of the streams and waiting requests that an account may have at a time, until it is closed.
+/// A slot for one of the streams and waiting requests that an account may have at a time, until it is closed.
 final class ConnectionSlot {
   let credential: Credential
-  /// Whether the credential that opened it has been revoked.
+  /// True if the credential that opened it has been revoked.
   private(set) var isRevoked = false
   /// Ends the stream or request.
   var onRevoked: (() -> Void)?

@@ -1,21 +1,24 @@
 import BelfryHTTP
 import Glibc
 
-/// How many descriptors the process may have, and how many connections that makes.
+/// The number of descriptors that the process may have, and the number of connections that follows from it.
 struct DescriptorLimit: Hashable, Sendable {
-  /// What the process needs beside its loops: the standard streams, an embedded Redis, files, resolving a host.
+  /// The descriptors that the process needs outside its loops: the standard streams, an embedded Redis,
+  /// files, resolving a host.
   static let ownDescriptors = 16
-  /// What a loop needs beside its connections: to wait, to be woken, to listen, Redis three times, two clients that reach out
-  /// with as many as three each, and one that a connection has twice while it becomes a stream.
+  /// The descriptors that a loop needs apart from its connections: to wait, to be woken, to listen, three for
+  /// Redis, two outbound clients with up to three each, and one because a connection has two while it becomes
+  /// a stream.
   static let descriptorsPerLoop = 14
-  /// One of so many is for what a loop connects to itself: the nodes of a cluster, and receivers of what reaches out.
+  /// One descriptor in this many is for the loop's own connections: to the nodes of a cluster and to
+  /// receivers of outbound requests.
   static let shareOfOutward = 16
-  /// Fewer would not leave one for requests beside the streams.
+  /// With fewer, none would be left for requests when there are streams.
   static let connectionsAtLeast = 4
 
   let descriptors: Int
 
-  /// Raises the process's limit as far as it may do so by itself: most systems begin with 1,024.
+  /// Raises the process's limit as far as the process itself may. Most systems begin with 1,024.
   static func raised() -> DescriptorLimit {
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     var limit = rlimit()
@@ -26,14 +29,14 @@ struct DescriptorLimit: Hashable, Sendable {
     return DescriptorLimit(descriptors: Int(clamping: limit.rlim_cur))
   }
 
-  /// What each loop may have open. Beyond it clients wait, rather than that the system refuses descriptors to
-  /// whoever asks next, Redis's connections included.
+  /// The limits of each loop. Beyond them clients wait. Otherwise the system would refuse descriptors, also
+  /// for connections to Redis.
   func limits(loops: Int) -> HTTPLimits {
     var limits = HTTPLimits()
     let ofLoop = (descriptors - Self.ownDescriptors) / loops
     let share = ofLoop - Self.descriptorsPerLoop - ofLoop / Self.shareOfOutward
     limits.connectionsPerLoop = min(limits.connectionsPerLoop, max(share, Self.connectionsAtLeast))
-    // A twentieth for requests, and at least some.
+    // A twentieth is for requests, but at least a few.
     let forRequests = max(limits.connectionsPerLoop / 20, min(8, limits.connectionsPerLoop / 2))
     limits.streamsPerLoop = limits.connectionsPerLoop - forRequests
     return limits

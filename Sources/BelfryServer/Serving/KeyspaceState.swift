@@ -3,7 +3,7 @@ import BelfryRedis
 import BelfryStore
 import Synchronization
 
-/// What the loops of a broker found out about its keyspace.
+/// The state of the keyspace, as the loops of a broker have found it.
 final class KeyspaceState: Sendable {
   private struct Content {
     var hasServed = false
@@ -17,12 +17,13 @@ final class KeyspaceState: Sendable {
 
   /// Settings of this broker that differ from the keyspace's format record.
   var differences: [SettingDifference] { content.withLock { $0.differences } }
-  /// Why the broker cannot work on what Redis holds now; nil if it can, or if Redis is away.
+  /// The reason for which the broker cannot work on the keyspace in Redis now; nil if it can, or if Redis is
+  /// away.
   var refusal: String? { content.withLock { $0.refusal?.cause } }
-  /// Why the broker ended before it served anybody.
+  /// The reason for which the broker ended before it served anybody.
   var startError: StartError? { content.withLock { $0.startError } }
 
-  /// A loop works on the keyspace.
+  /// Records that a loop works on the keyspace.
   func isServed() {
     content.withLock { content in
       content.hasServed = true
@@ -30,9 +31,9 @@ final class KeyspaceState: Sendable {
     }
   }
 
-  /// Takes note that the keyspace does not fit. A broker that has served before waits for its keyspace to come back, with
-  /// its streams open; one that has not was started wrongly.
-  /// - Returns: whether the broker is to end.
+  /// Records that the keyspace does not fit. A broker that has served before keeps its streams open and waits
+  /// for its keyspace to come back. A broker that has not served was started wrongly.
+  /// - Returns: true if the broker is to end.
   func isRefused(_ error: RedisError) -> Bool {
     content.withLock { content in
       content.refusal = error
@@ -42,7 +43,7 @@ final class KeyspaceState: Sendable {
     }
   }
 
-  /// Logs what changed, once for all loops.
+  /// Logs a change, once for all loops.
   func note(_ finding: SettingsFinding) {
     switch finding {
     case .differ(let found):
@@ -72,7 +73,7 @@ final class KeyspaceState: Sendable {
   }
 }
 
-/// What `GET /v1/stats` says of the keyspace.
+/// The part of `GET /v1/stats` about the keyspace.
 struct KeyspaceStatistics: Sendable, Encodable {
   var dataVersion = Keyspace.dataVersion
   var partitions: Int

@@ -4,18 +4,17 @@ import BelfryModel
 import BelfrySystem
 import Glibc
 
-/// The operator's log: one line on the standard error stream for each thing worth knowing, and none for a
-/// request.
+/// The operator's log: one line on the standard error stream for each notable event, and none for a request.
 ///
 ///     2026-11-21T04:10:11.123Z belfry 0.1.0 serves on 127.0.0.1:8080 loops=2
 ///
-/// A line leaves in one write, so lines of several threads do not mix. No secret is ever given to it, and what a
-/// URL holds of one is left out. Of a URL that the broker asks it is given the origin alone: many receivers keep a secret
-/// in the path or the query.
+/// Each line is one write, so lines of several threads do not mix. No secret is ever passed to the log, and
+/// secrets in URLs are left out. For a URL that the broker sends requests to, only the origin is logged,
+/// because many receivers keep a secret in the path or the query.
 package enum Log {
   package static func line(_ event: String, _ facts: KeyValuePairs<String, String> = [:]) {
     let text = render(event, facts, at: WallClock.nowMilliseconds()).withoutCredentials
-    // Where nobody reads the log there is nobody to tell that it cannot be written.
+    // If the write fails, there is nobody to tell, so the result is ignored.
     _ = unsafe text.utf8CString.withUnsafeBufferPointer { unsafe write(2, $0.baseAddress, $0.count - 1) }
   }
 
@@ -27,7 +26,8 @@ package enum Log {
     return line + "\n"
   }
 
-  /// Bare where that is clear. A line break inside a value would begin a line that nobody wrote.
+  /// Values are quoted unless they are clear without quotes. A line break inside a value would look like a
+  /// line of its own.
   private static func quoted(_ value: String) -> String {
     let isPlain = !value.isEmpty && value.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 }
     if isPlain { return value }

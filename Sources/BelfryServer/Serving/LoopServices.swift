@@ -8,7 +8,7 @@ import BelfryOutbound
 import BelfryStore
 import BelfrySystem
 
-/// What answers requests on one loop, and lives on its thread.
+/// The services that answer requests on one loop. It lives on the loop's thread.
 final class LoopServices {
   let loop: EventLoop
   let scope: LoopScope
@@ -19,26 +19,27 @@ final class LoopServices {
   let tokens: TokenCache
   /// For webhooks and key sets.
   let outbound: OutboundClient
-  /// For callbacks alone: sends wait for them, so no webhook of the same host may take their places.
+  /// For callbacks alone. Sends wait for callbacks, so a webhook of the same host may not take their places.
   let callbackOutbound: OutboundClient
   let callbacks: Callbacks
   let webhooks: WebhookDispatcher
-  /// For push alone: no callback and no webhook waits for what it has under way, and it goes into no network that webhooks
-  /// may go into.
+  /// For push alone. So callbacks and webhooks never wait for pushes, and pushes do not reach the networks
+  /// that only webhooks may reach.
   let pushOutbound: OutboundClient
   let push: PushDispatcher
   let broker: Broker
-  /// For what operators keep.
+  /// For records that operators maintain.
   let administration: RedisStore
   let counts = RequestCounts()
   let slots = ConnectionSlots()
   let streams: StreamRegistry
   let waitingSockets: WaitingSockets
   var clientIDs = ClientIDs()
-  /// On its way out: told to load balancers, and no reason to refuse anybody who comes all the same.
+  /// True if the broker is shutting down. Load balancers are told, but clients that still come are not
+  /// refused.
   var isDraining = false
 
-  /// - Parameter number: the loop's.
+  /// - Parameter number: the number of the loop.
   init(
     loop: EventLoop, number: Int, scope: LoopScope, store: RedisStore, live: any LiveFeed, broker: Broker
   ) {
@@ -94,7 +95,7 @@ final class LoopServices {
     }
   }
 
-  /// Takes what a request costs whatever it says, if the account is not in debt.
+  /// Takes the base price of a request, which does not depend on its content, if the account is not in debt.
   func take(_ price: Price, of caller: Caller?) throws(Refusal) {
     guard price.base > 0 else { return }
     try take(price.base, price.pace, of: caller)
@@ -110,7 +111,7 @@ final class LoopServices {
       retryAfterSeconds: seconds)
   }
 
-  /// Finds a notification. A user pays for a search through the logs of spaces to which they do not belong.
+  /// Finds a notification. A user pays for a search through the logs of spaces that they do not belong to.
   func find(_ id: MessageID, for caller: Caller) async throws(Refusal) -> LocatedEntry {
     let actor = caller.actor
     guard actor.charged != nil else { return try await feed.find(id, for: actor.account) }
@@ -120,13 +121,14 @@ final class LoopServices {
     return try await feed.find(id, for: actor.account, paying: payment)
   }
 
-  /// What a request turned out to cost beside that. It is not refused any more; the next one waits.
+  /// Takes the extra price that a request turned out to have. The request itself is not refused any more; the
+  /// next one waits.
   func owe(_ count: Int, _ pace: Price.Pace, of caller: Caller?) {
     guard count > 0, let account = caller?.actor.charged else { return }
     broker.accountLimits.owe(count, pace, of: account, now: loop.now)
   }
 
-  /// Whether what somebody was admitted by still holds.
+  /// True if the credential is still accepted.
   func isAccepted(_ credential: Credential) -> Bool {
     switch credential {
     case .key(let identity, let issue):
@@ -136,15 +138,15 @@ final class LoopServices {
     }
   }
 
-  /// Of one that was accepted before.
+  /// The refusal for a credential that was accepted before.
   func refusal(of credential: Credential) -> Refusal {
     if let issue = credential.issue, broker.revocations.isRevoked(issue) { return .revokedToken }
     return Refusal(.unauthorized, "the token is no longer accepted")
   }
 
-  /// A place for a stream or a request that waits.
+  /// Takes a slot for a stream or a waiting request.
   func openSlot(of account: AccountID, by credential: Credential) throws(Refusal) -> ConnectionSlot {
-    // It was admitted when its headers were there, and what it was admitted by may have been taken back since.
+    // The caller was admitted when the headers were there. The credential may have been revoked since then.
     guard isAccepted(credential) else { throw refusal(of: credential) }
     guard broker.accountLimits.openSlot(of: account) else {
       let most = broker.configuration.limits.streamsPerAccount
@@ -156,7 +158,7 @@ final class LoopServices {
 }
 
 /// Makes a `messageClientId` for senders who gave none: a random word that no other loop has, and a number.
-/// Asking the system for randomness each time would be two system calls more for every send.
+/// Asking the system for random bits each time would cost every send two more system calls.
 struct ClientIDs {
   private let word = String(UInt64.random(in: .min ... .max), radix: 36)
   private var count = 0

@@ -2,11 +2,13 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 
-/// The upkeep of the keyspace, on one loop of a broker: relays, sweeps, rooms. There is no leader and no lease: every broker
-/// relays, which is idempotent, and sweeps partitions that none has swept for a while.
+/// The maintenance of the keyspace, on one loop of a broker: relays, sweeps, rooms. There is no leader and no
+/// lease. Every broker relays, which is idempotent, and sweeps partitions that no broker has swept for a
+/// while.
 struct MaintenanceTasks {
-  /// How often all outboxes are looked at, for commits of a broker that died before it relayed them. Until it is relayed, an
-  /// account does not see a space it joined. A look is one cheap command for each partition.
+  /// The interval at which all outboxes are checked for commits of a broker that died before it relayed them.
+  /// Until a commit is relayed, an account does not see a space that it joined. A check is one cheap command
+  /// for each partition.
   static let relayInterval: Duration = .seconds(3)
 
   let loop: EventLoop

@@ -161,7 +161,7 @@ enum Metrics {
     return text
   }
 
-  /// Work that is not done although Redis answers, and work that no request asks for and that failed.
+  /// Shows work that is not done although Redis answers, and work that no request asked for and that failed.
   private static func condition(of statistics: BrokerStatistics) -> String {
     var text = head(
       "belfry_redis_writes_refused", "1 while Redis refuses writes, by reason: memory or disk.",
@@ -185,7 +185,7 @@ enum Metrics {
     return text
   }
 
-  /// Nothing where connections are not encrypted.
+  /// Empty if connections are not encrypted.
   private static func handshakes(of loops: [LoopStatistics]) -> String {
     let known = loops.compactMap { loop in loop.handshakes.map { (loop.loop, $0) } }
     if known.isEmpty { return "" }

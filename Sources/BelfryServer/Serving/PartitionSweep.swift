@@ -3,8 +3,8 @@ import BelfryModel
 import BelfryStore
 import BelfrySystem
 
-/// Sweeps all partitions that are due, one after the other. Entries beyond retention are hidden at once; sweeping only frees
-/// memory. So it waits while there is doubt about the clock.
+/// Sweeps all due partitions, one after the other. Entries beyond retention are hidden at once, and sweeping
+/// only frees memory. So it waits while there is doubt about the clock.
 final class PartitionSweep {
   private let loop: EventLoop
   private let store: any Store
@@ -16,7 +16,8 @@ final class PartitionSweep {
 
   /// - Parameters:
   ///   - brokerMilliseconds: the broker's own clock, milliseconds since 1970.
-  ///   - report: told after each partition why the sweep waits, in any of them; nil if it does not wait.
+  ///   - report: called after each partition with the reason for which the sweep waits in any of them; nil if
+  ///     it does not wait.
   init(
     loop: EventLoop, store: any Store, limits: Limits,
     brokerMilliseconds: @escaping () -> Int64 = { WallClock.nowMilliseconds() },
@@ -26,7 +27,7 @@ final class PartitionSweep {
     (self.brokerMilliseconds, self.report) = (brokerMilliseconds, report)
   }
 
-  /// Between two rounds.
+  /// The pause between two rounds.
   var pause: Duration {
     .milliseconds(SweepPace.pause(retentionMilliseconds: limits.retentionMilliseconds))
   }
@@ -38,7 +39,8 @@ final class PartitionSweep {
       spaces: try await store.spaceCount(), partitions: partitions.count,
       retentionMilliseconds: limits.retentionMilliseconds)
     var failure: StoreError?
-    // In the same order each time: a partition that came last in one round and first in the next would not be due.
+    // The order is the same each time. Otherwise a partition could be last in one round and first in the
+    // next, and would not be due.
     for partition in partitions {
       try await loop.sleep(for: .milliseconds(pace.stepMilliseconds))
       do throws(StoreError) {
@@ -56,7 +58,7 @@ final class PartitionSweep {
     let reading = try await store.sweepReading(of: partition)
     guard isBelieved(reading, of: partition, everyMilliseconds: interval) else { return }
     guard try await store.beginSweep(of: partition, everyMilliseconds: interval) else { return }
-    // The sweep uses this reading and no later one, since the clock may step at any moment.
+    // The sweep uses this reading and no later one, because the clock may step at any moment.
     try await store.sweep(partition, nowMilliseconds: reading.timeMilliseconds)
   }
 
@@ -74,7 +76,7 @@ final class PartitionSweep {
     return doubt == nil
   }
 
-  /// A partition in which no id was ever allotted holds nothing.
+  /// The partitions in use. A partition in which no id was ever allotted is empty.
   private func partitionsInUse() async throws(StoreError) -> [Partition] {
     let all = store.partitions.all
     return zip(all, try await store.lastIDs(of: all)).filter { $0.1 != .zero }.map(\.0)

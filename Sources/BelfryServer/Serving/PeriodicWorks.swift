@@ -4,14 +4,14 @@ import BelfryStore
 
 /// The work of a loop that no request asks for.
 extension LoopServices {
-  /// How often the keyspace's format record is compared. An operator may change its settings.
+  /// The interval at which the keyspace's format record is compared. An operator may change its settings.
   private static let formatInterval: Duration = .seconds(30)
-  /// How often Redis is asked whether it has memory and disk. Every node answers one short command.
+  /// The interval at which Redis is asked for its memory and disk. Every node answers one short command.
   private static let redisCheckInterval: Duration = .seconds(5)
-  /// How often it is looked whether the key set is to be fetched.
+  /// The interval of the check if the key set has to be fetched.
   private static let keySetInterval: Duration = .milliseconds(200)
 
-  /// - Parameter isFirst: whether it also has the work that one loop does for the whole broker.
+  /// - Parameter isFirst: true if this loop also has the work that one loop does for the whole broker.
   func periodicWorks(ofFirstLoop isFirst: Bool) -> [PeriodicWork] {
     let format = PeriodicWork("format", every: Self.formatInterval, start: .afterInterval) { [self] in
       try await administration.compareFormat()
@@ -38,7 +38,7 @@ extension LoopServices {
     ] + (broker.keySet.map { [fetching($0)] } ?? [])
   }
 
-  /// Looks whether anybody has a pusher.
+  /// Checks if any account has a pusher.
   private var pusherCheck: PeriodicWork {
     var nextEnd = ContinuousClock.now + PushWord.endingInterval
     return PeriodicWork("pusherCheck", every: PushWord.interval) { [self] in
@@ -49,7 +49,8 @@ extension LoopServices {
     }
   }
 
-  /// A fetch that fails is noted under its origin: a round without a fetch succeeds, and must not end the row of failures.
+  /// A failed fetch is recorded under the origin of the URL. A round without a fetch succeeds, and must not
+  /// end the series of failures.
   private func fetching(_ keySet: KeySetFetches) -> PeriodicWork {
     PeriodicWork("keySet", every: Self.keySetInterval) { [self] in
       guard keySet.begin() else { return }

@@ -2,8 +2,8 @@ import BelfryRedis
 import BelfryStore
 import Synchronization
 
-/// Work that is not done although Redis answers, as the broker last saw it: writes that Redis refuses, and the sweep while there is
-/// doubt about Redis's clock. The beginning and the end are reported once each.
+/// Work that is not done although Redis answers, as the broker last saw it: writes that Redis refuses, and
+/// the sweep while there is doubt about Redis's clock. The beginning and the end of each are reported once.
 final class RedisCondition: Sendable {
   typealias Report = @Sendable (_ event: String, _ facts: KeyValuePairs<String, String>) -> Void
 
@@ -18,7 +18,7 @@ final class RedisCondition: Sendable {
   init(report: @escaping Report) { self.report = report }
 
   var refusedWrites: Set<WriteRefusal> { content.withLock { $0.refusedWrites } }
-  /// Why the sweep waits; nil if it does not.
+  /// The reason for which the sweep waits; nil if it does not wait.
   var sweepDoubt: ClockDoubt? { content.withLock { $0.sweepDoubt } }
 
   /// Called from any thread.

@@ -3,16 +3,17 @@ import BelfryStore
 
 /// Removes attendees that gave no heartbeat in time, and empties rooms that have closed.
 ///
-/// Every broker has one, and no room belongs to a broker. The store knows which rooms are due, by the commits of joins, so
-/// no attendee is forgotten when a broker dies. Removing is a commit, so several brokers may work on a room at once.
+/// Every broker has one, and no room belongs to a broker. The commits of joins tell the store which rooms are
+/// due, so no attendee is forgotten when a broker dies. A removal is a commit, so several brokers may work on
+/// a room at the same time.
 final class RoomTimer {
-  /// How often due rooms are asked for, and so about how late an absent attendee is removed. One short command per
-  /// partition, some milliseconds of Redis in all.
+  /// The interval at which due rooms are asked for. An absent attendee is removed about this much late. It
+  /// takes one short command per partition, which is some milliseconds of Redis in all.
   static let interval: Duration = .seconds(1)
-  /// How long other brokers leave a room to the one that claimed it, which may die meanwhile. A large room that accounts
-  /// enter all the time is not scanned more often than this.
+  /// The time for which other brokers leave a room to the broker that claimed it, in case that broker dies. A
+  /// large room that accounts enter all the time is scanned at most this often.
   static let claimMilliseconds: Int64 = 5_000
-  /// Presences read at once: less than a millisecond of Redis.
+  /// Presences that are read at once: less than a millisecond of Redis.
   static let presencesPerPage = 1_000
   /// Each attendee is an announcement or an index change, so a commit takes Redis a few milliseconds.
   static let attendeesPerCommit = 100
@@ -36,7 +37,7 @@ final class RoomTimer {
     guard isFair(now) else { return }
     var failure: (any Error)?
     for due in try await store.dueSpaces(nowMilliseconds: now) {
-      // A room for which it fails is due again when the claim ends, here or at another broker.
+      // A room whose check fails is due again when the claim ends, here or at another broker.
       do { try await look(at: due) } catch { failure = failure ?? error }
     }
     if let failure { throw failure }
@@ -44,8 +45,8 @@ final class RoomTimer {
 
   // MARK: Grace after an interruption
 
-  // While the store or this broker was away, attendees could give no heartbeat. Without a grace all of them would count as
-  // absent afterwards, and every room would close.
+  // While the store or this broker was away, attendees could not give heartbeats. Without a grace period all
+  // of them would count as absent afterwards, and every room would close.
 
   private func note(round now: Int64) {
     let isInterrupted = lastRoundMilliseconds.map { now - $0 > uninterruptedMilliseconds } ?? true
@@ -53,13 +54,14 @@ final class RoomTimer {
     lastRoundMilliseconds = now
   }
 
-  /// Rounds that are no further apart than this have missed no interruption. Never less than some intervals: with short
-  /// heartbeats each round would count as an interruption, and the grace would not end.
+  /// Between two rounds at most this far apart there was no interruption. It is never less than a few
+  /// intervals. Otherwise, with short heartbeats, each round would count as an interruption and the grace
+  /// period would never end.
   private var uninterruptedMilliseconds: Int64 {
     max(limits.heartbeatMilliseconds, 3 * Int64(Self.interval / Duration.milliseconds(1)))
   }
 
-  /// Whether attendees have had time for a heartbeat, and for another if one was lost.
+  /// True if attendees have had time for a heartbeat, and for another one if the first was lost.
   private func isFair(_ now: Int64) -> Bool {
     now - reachableSinceMilliseconds >= 2 * limits.heartbeatMilliseconds
   }
@@ -78,12 +80,12 @@ final class RoomTimer {
     case let room? where room.removedAt == nil: next = try await timeOut(due.space, now)
     case .some: next = try await empty(due.space, now)
     }
-    // Does nothing if a commit since the claim, by a join or the closing, has set another time.
+    // This does nothing if a commit since the claim has set another time, for a join or for the closing.
     try await store.postpone(claim, toMilliseconds: next)
   }
 
   /// Removes absent attendees.
-  /// - Returns: when the next attendee may be absent, milliseconds since 1970.
+  /// - Returns: the time at which the next attendee may be absent, in milliseconds since 1970.
   private func timeOut(_ room: SpaceID, _ now: Int64) async throws -> Int64 {
     var next = now + limits.absenceMilliseconds
     var cursor: PageCursor?
@@ -106,7 +108,7 @@ final class RoomTimer {
   }
 
   /// Removes attendees of a closed room.
-  /// - Returns: nil when none is left; `now` when some may be.
+  /// - Returns: nil if no attendees are left; `now` if there may be more.
   private func empty(_ room: SpaceID, _ now: Int64) async throws -> Int64? {
     var cursor: PageCursor?
     for _ in 0..<Self.emptyingCommitsPerLook {

@@ -4,11 +4,12 @@ import BelfryModel
 import Glibc
 import Synchronization
 
-/// `belfry serve`: from its options to its end.
+/// `belfry serve`, from its options to its end.
 package enum Serve {
-  /// Returns when the broker has ended in order. Blocks its thread while the embedded Redis starts and stops.
+  /// Runs a broker, and returns when it has ended in order. It blocks its thread while the embedded Redis
+  /// starts and stops.
   ///
-  /// The signals that end it must be blocked in all threads, see `ProcessSignal.block`.
+  /// The signals that end the broker must be blocked in all threads, see `ProcessSignal.block`.
   package static func run(_ options: ServeOptions, environment: [String: String]) async throws(StartError) {
     ProcessSignal.ignoreBrokenPipes()
     let configuration = try Configuration.load(options: options, environment: environment)
@@ -17,7 +18,7 @@ package enum Serve {
     if configuration.secret == .dataFolder { try SecretFolder(inDataFolder: folder.path).makeIfMissing() }
     let path = folder.path
     let keys = try TokenKeys(for: configuration, inDataFolder: path)
-    // The configuration, too, for it names the files.
+    // The configuration is read again too, because it names the files.
     let readKeys: RereadFiles<TokenKeys>.Reading = { () throws(StartError) in
       try TokenKeys(for: Configuration.load(options: options, environment: environment), inDataFolder: path)
     }
@@ -29,7 +30,7 @@ package enum Serve {
         readKeys: readKeys)
     }
     guard let url = configuration.redisURL else {
-      // Before Redis is started: a broker that cannot listen would stop it again.
+      // This is checked before Redis is started. A broker that cannot listen would have to stop Redis again.
       try Broker.checkListening(on: configuration.listen)
       let redis = try EmbeddedRedis(in: folder, settings: configuration.embeddedRedis, report: log)
       try redis.start()
@@ -79,8 +80,9 @@ package enum Serve {
   }
 }
 
-/// SIGTERM and SIGINT: the first one drains, a second one ends the process at once. SIGHUP: files are read again; where the
-/// broker was started at a terminal it says that the terminal has gone, and ends it as well.
+/// SIGTERM and SIGINT: the first one drains the broker, a second one ends the process at once. SIGHUP: the
+/// broker reads its files again. If it was started at a terminal, SIGHUP means that the terminal has gone,
+/// and ends the broker as well.
 final class ServeSignals: Sendable {
   private let broker: Broker
   private let isAtTerminal = isatty(STDIN_FILENO) == 1
@@ -97,7 +99,7 @@ final class ServeSignals: Sendable {
     }
     guard !isDraining.exchange(true, ordering: .relaxed) else {
       Log.line("ending at once", ["signal": "\(signal)"])
-      // As a shell reports it of a process that a signal ended.
+      // The status that a shell reports for a process ended by a signal.
       _exit(128 + signal.rawValue)
     }
     Log.line("draining", ["signal": "\(signal)"])

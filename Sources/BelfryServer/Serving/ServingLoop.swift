@@ -6,9 +6,9 @@ import BelfryRedis
 import BelfryStore
 
 /// One event loop with everything that serves on it: Redis connections, a hub, an HTTP server on the shared
-/// port. The loops of a broker are alike and share nothing but what `Broker` holds.
+/// port. The loops of a broker are equal, and share only the state of `Broker`.
 actor ServingLoop {
-  /// How long requests and streams have to end when the loop drains.
+  /// The time that requests and streams have to end when the loop drains.
   static let drainTimeout: Duration = .seconds(10)
 
   nonisolated let loop: EventLoop
@@ -37,7 +37,7 @@ actor ServingLoop {
     var isBusy: Bool { httpServer.openRequests + httpServer.openStreams > 0 }
   }
 
-  /// Begins to listen, whether or not Redis is there yet.
+  /// Begins to listen, even if Redis is not there yet.
   func open(_ socket: ListenSocket, redis: RedisEndpoint, for broker: Broker) throws(StartError) {
     let scope = LoopScope(on: loop)
     let configuration = broker.configuration
@@ -45,7 +45,7 @@ actor ServingLoop {
       loop: loop, endpoint: redis, limits: configuration.limits, partitions: configuration.partitions,
       secretFingerprint: broker.keys.signing.fingerprint,
       otherFingerprints: broker.keys.otherFingerprints,
-      // An embedded Redis has one broker only, whose settings are those of the keyspace.
+      // An embedded Redis has only one broker, so that broker's settings are those of the keyspace.
       adoptsSettings: configuration.adoptsSettings || configuration.redisURL == nil,
       promise: configuration.durability == .replicated
         ? ReplicationPromise(replicas: configuration.replicas) : .none)
@@ -93,10 +93,10 @@ actor ServingLoop {
     self.serving = nil
   }
 
-  /// Between two looks at nodes of which none has answered yet.
+  /// The interval between checks while no node has answered.
   private static let warningInterval: Duration = .seconds(30)
 
-  /// Says once, when nodes have answered, what their number of replicas does to the promise.
+  /// Logs once, after nodes have answered, if their number of replicas weakens the promise.
   private static func warn(of store: RedisStore, on loop: EventLoop) async {
     repeat {
       let report = await store.nodes()
@@ -123,10 +123,11 @@ actor ServingLoop {
     }
   }
 
-  /// Ends the streams and waiting requests with a credential that is not accepted any more.
+  /// Ends the streams and waiting requests whose credential is not accepted any more.
   func take(_ keys: TokenKeys) {
     guard let serving else { return }
-    // Of the one before, too: if it is what the keyspace says, the keyspace is to follow.
+    // The fingerprint before the change is passed too. If the keyspace has that one, it takes over the new
+    // one.
     let before = serving.services.tokens.keys.signing.fingerprint
     serving.services.tokens.keys = keys
     serving.store.take(secretFingerprint: keys.signing.fingerprint, others: keys.otherFingerprints + [before])
@@ -158,7 +159,7 @@ actor ServingLoop {
     }
   }
 
-  /// Called although this loop may have ended before others have drained.
+  /// May be called after this loop has ended, because other loops may drain later.
   func unwatchSignals() {
     signals?.cancel()
     signals = nil
@@ -180,9 +181,9 @@ actor ServingLoop {
     }
   }
 
-  // MARK: What it has done
+  // MARK: Statistics
 
-  /// Both ways: what is asked, and what is heard.
+  /// True if both connections work: the one for commands, and the one for live messages.
   var isRedisConnected: Bool { serving.map { $0.store.state == .ready && $0.live.isConnected } ?? false }
 
   var statistics: LoopStatistics? {

@@ -4,20 +4,20 @@ import BelfryLive
 import BelfryModel
 import BelfryStore
 
-/// What one loop has answered. It lives on its loop's thread.
+/// The responses of one loop, counted. It lives on its loop's thread.
 final class RequestCounts {
   private(set) var byStatus: [Int: Int] = [:]
   private(set) var sends = 0
   private(set) var duplicates = 0
   var streams = 0
-  /// WebSockets, of which those that are connected are streams as well.
+  /// The open WebSockets. Those that are connected also count as streams.
   var sockets = 0
-  /// By the reason that the client was told.
+  /// The closed streams, by the reason that the client was told.
   private(set) var streamsClosed: [String: Int] = [:]
 
   func count(status: Int) { byStatus[status, default: 0] += 1 }
 
-  /// - Parameter reason: nil where the client left.
+  /// - Parameter reason: nil if the client left.
   func countClosed(_ reason: KickReason?) {
     streams -= 1
     streamsClosed[reason?.rawValue ?? "gone", default: 0] += 1
@@ -28,21 +28,21 @@ final class RequestCounts {
   }
 }
 
-/// What one loop has done since the start, and what it holds now.
+/// The work of one loop since the start, and its present state.
 struct LoopStatistics: Sendable, Encodable {
   var loop: Int
   var isRedisConnected: Bool
   /// The Redis nodes that hold partitions, and how many of them the loop is connected to.
   var redisNodes: Int
   var redisNodesConnected: Int
-  /// By status code.
+  /// The answered requests, by status code.
   var requests: [String: Int]
   var sends: Int
   var duplicates: Int
   var streams: Int
   var sockets: Int
   var streamsClosed: [String: Int]
-  /// Left out where connections are not encrypted.
+  /// Left out if connections are not encrypted.
   var handshakes: HandshakeStatistics?
   var relays: RelayStatistics
   var hub: HubStatistics
@@ -51,11 +51,11 @@ struct LoopStatistics: Sendable, Encodable {
   var push: PushStatistics
 }
 
-/// Of TLS.
+/// The handshakes of TLS.
 struct HandshakeStatistics: Sendable, Encodable {
   var done: Int
   var resumed: Int
-  /// By reason.
+  /// The failed handshakes, by reason.
   var failed: [String: Int]
   var waiting: Int
 
@@ -70,9 +70,9 @@ struct BrokerStatistics: Sendable, Encodable {
   var broker: String
   var uptimeSeconds: Int
   var keyspace: KeyspaceStatistics
-  /// Why Redis refuses writes, as last seen.
+  /// The reasons for which Redis refuses writes, as last seen.
   var refusedWrites: [String]
-  /// The reason; left out if the sweep does not wait.
+  /// The reason for which the sweep waits; left out if it does not wait.
   var sweepWaits: String?
   /// The failures, by the name of the work.
   var workFailures: [String: Int]

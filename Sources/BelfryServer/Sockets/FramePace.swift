@@ -1,5 +1,6 @@
-/// How fast a socket may send frames that ask for nothing: `{}`, pings, pongs and short fragments. All others have a price, or
-/// wait until one before them is answered; without a pace these would come as fast as the line carries them.
+/// Limits the frames of a socket that ask for nothing: `{}`, pings, pongs and short fragments. All other
+/// frames have a price, or wait until an earlier one is answered. Without this limit, these frames would come
+/// as fast as the line carries them.
 struct FramePace {
   static let atOnce = 1_000
   static let perSecond = 100
@@ -7,7 +8,7 @@ struct FramePace {
   private var left = Double(atOnce)
   private var countedAt: ContinuousClock.Instant?
 
-  /// - Returns: false where they are too many.
+  /// - Returns: false if there are too many frames.
   mutating func take(_ count: Int, now: ContinuousClock.Instant) -> Bool {
     let passed = countedAt.map { $0.duration(to: now) } ?? .zero
     countedAt = now

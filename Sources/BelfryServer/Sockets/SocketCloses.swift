@@ -2,10 +2,10 @@ import BelfryHTTP
 import BelfryLive
 import BelfryModel
 
-// Why sockets end, in the codes that RFC 6455 leaves to applications.
+// The reasons with which sockets end, in the codes that RFC 6455 leaves to applications.
 
 extension WebSocketClose {
-  /// The broker is shutting down, or has no room: come back.
+  /// The broker is shutting down, or has no room. The client should connect again.
   static let draining = WebSocketClose(3_000, "this broker is going away: come back")
   static let badFrame = 4_400
   static let unauthorized = 4_401
@@ -22,7 +22,7 @@ extension WebSocketClose {
     }
   }
 
-  /// After a connect frame that was refused.
+  /// The close after a connect frame that was refused.
   init(_ refusal: Refusal) {
     switch refusal.code {
     case .unauthorized, .tokenRevoked, .forbidden: self.init(Self.unauthorized, refusal.detail)

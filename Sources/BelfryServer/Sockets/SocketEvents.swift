@@ -7,9 +7,9 @@ package import BelfryModel
 package final class SocketEvents: EventFraming {
   package static let framing = SocketEvents()
 
-  /// The heads of the frames that the longest event takes, and what stands around its JSON.
+  /// The heads of the frames for the longest event, and the text around its JSON.
   package let overheadBytesMost = 128
-  /// A socket pings, and is answered.
+  /// Empty, because a socket pings and the client answers.
   package let heartbeat: [UInt8] = []
 
   private let heads = Dictionary(
@@ -19,7 +19,7 @@ package final class SocketEvents: EventFraming {
   private let end = Array("}".utf8)
   private let endOfCursor = Array("\"}".utf8)
 
-  /// Told when the socket connects.
+  /// Empty, because the client receives the delay when the socket connects.
   package func reconnectDelay(milliseconds: Int) -> [UInt8] { [] }
 
   package func write(_ event: LiveEvent, to text: inout OutputSpan<UInt8>) {
@@ -53,7 +53,7 @@ package final class SocketEvents: EventFraming {
     text.append(contentsOf: endOfCursor)
   }
 
-  /// Nearly all are notifications, which are not looked up.
+  /// Nearly all events are notifications, so their head is not looked up.
   private func head(of kind: LiveEvent.Kind) -> [UInt8] {
     kind == .notification ? notification : heads[kind] ?? []
   }

@@ -1,32 +1,35 @@
-/// Whether a socket's client is still there: a pure rule, asked at each beat. A client that was asked and has said nothing by
-/// the next beat is silent, unless the question lies behind so much else that it has perhaps not come to the client yet.
+/// Decides if a socket's client is still there: a pure rule, evaluated at each beat. A client is silent if it
+/// was asked and has sent nothing by the next beat. If a lot of data was sent before the question, the
+/// question may not have reached the client yet.
 struct SocketLiveness {
   enum Verdict: Equatable {
-    /// The client is to be asked whether it is there.
+    /// The client is to be asked if it is there.
     case ask
     case wait
     case silent
   }
 
-  /// What is known at a beat.
+  /// The facts that are known at a beat.
   struct Seen {
-    /// Anything came from the client since the last beat.
+    /// True if any data came from the client since the last beat.
     var isHeard = false
-    /// The client takes nothing, which has a limit of its own, or the broker does not read from it.
+    /// True if the client does not read, which has its own limit, or if the broker does not read from the
+    /// client.
     var isPaused = false
-    /// The client's machine has yet to say that it has what was sent.
+    /// True if the client's machine has not yet acknowledged everything that was sent.
     var isOnItsWay = false
-    /// A message has begun to arrive and is not there yet.
+    /// True if a message has begun to arrive and is not complete yet.
     var isWithinMessage = false
   }
 
-  /// Beats that a message may take to arrive.
+  /// The most beats in which a message may arrive.
   static let messageBeatsMax = 2
-  /// Beats for which a question may be on its way: as long as a stream's client may take nothing, five minutes.
+  /// The most beats for which a question may be on its way: five minutes, as long as the client of a stream
+  /// may read nothing.
   static let delayBeatsMax = 20
 
   private var isAsked = false
-  /// How many beats found the question on its way.
+  /// The number of beats that found the question on its way.
   private var delayBeats = 0
   private var messageBeats = 0
 
@@ -50,7 +53,7 @@ struct SocketLiveness {
       delayBeats += 1
       return delayBeats > Self.delayBeatsMax ? .silent : .wait
     }
-    // It has only just arrived.
+    // The question has only just arrived.
     defer { delayBeats = 0 }
     return delayBeats > 0 ? .wait : .silent
   }

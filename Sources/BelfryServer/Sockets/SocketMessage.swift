@@ -2,21 +2,21 @@ import BelfryBytes
 import BelfryInterface
 import BelfryModel
 
-/// What a client says in a frame: `{"id":1,"send":{…}}`, or `{}`, which only says that it is there.
+/// The content of a client's frame: `{"id":1,"send":{…}}`, or `{}`, which only says that the client is there.
 ///
-/// Only what stands around the body is read here; the body is read by whoever reads it of a request over HTTP, and so by
-/// the same rules and with the same refusals.
+/// This reads only the members around the body. The reader of the HTTP request with the same body reads the
+/// body itself. So the same rules and the same refusals apply.
 enum SocketMessage: Equatable {
   case alive
   case connect(id: Int64, body: Range<Int>)
   case request(SocketRequest, id: Int64, body: Range<Int>)
 
-  /// What no client may say. The socket ends with it.
+  /// A frame that no client may send. The socket ends with it.
   struct Flaw: Error, Equatable {
     let reason: String
   }
 
-  /// - Parameter text: UTF-8.
+  /// - Parameter text: the text in UTF-8.
   init(_ text: [UInt8]) throws(Flaw) {
     var scanner = MemberScanner(text)
     var id: Int64?
@@ -60,12 +60,12 @@ enum SocketMessage: Equatable {
     return id
   }
 
-  /// As far as JavaScript's numbers count one by one.
+  /// The largest integer up to which JavaScript's numbers are exact.
   static let idMax: Int64 = 1 << 53 - 1
 }
 
-/// Finds the members of a JSON object, and where their values are, without reading these: what looks like a value here
-/// may still be none.
+/// Finds the members of a JSON object and the places of their values, without reading the values. A text that
+/// looks like a value may still be none.
 struct MemberScanner {
   private let text: [UInt8]
   private var position = 0
@@ -73,7 +73,8 @@ struct MemberScanner {
 
   init(_ text: [UInt8]) { self.text = text }
 
-  /// - Returns: where the name stands between its quotes, as it is written, and where the value; nil at the end.
+  /// - Returns: the range of the name as written between its quotes, and the range of the value; nil at the
+  ///   end.
   mutating func next() throws(SocketMessage.Flaw) -> (name: Range<Int>, value: Range<Int>)? {
     if !hasBegun { try require("{") }
     if take("}") {
@@ -123,7 +124,7 @@ struct MemberScanner {
     throw Self.flaw
   }
 
-  /// To behind the closing quote.
+  /// Moves to the position after the closing quote.
   private mutating func skipString() throws(SocketMessage.Flaw) {
     while position < text.count {
       let byte = text[position]

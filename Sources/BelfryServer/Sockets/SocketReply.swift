@@ -1,7 +1,7 @@
 import BelfryHTTP
 import BelfryModel
 
-/// What a frame asked for, which waits for its answer.
+/// The reply to a frame, which waits for its answer.
 final class SocketReply: AnswerTaker {
   private let id: Int64
   /// The socket, for as long as it is open.
@@ -14,7 +14,7 @@ final class SocketReply: AnswerTaker {
 
   func respond(_ response: HTTPResponse) { session?.answer(Self.text(of: response, to: id)) }
 
-  /// Nothing that a frame asks for is held.
+  /// This does nothing, because no request of a frame is held.
   func watchForEnd(_ action: @escaping () -> Void) {}
 
   /// `{"id":1,"ok":{…}}` or `{"id":1,"problem":{…}}`

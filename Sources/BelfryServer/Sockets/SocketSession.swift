@@ -5,26 +5,26 @@ import BelfryLive
 import BelfryLoop
 import BelfryModel
 
-/// A client on a WebSocket: its feed, and what it asks for beside it.
+/// A client on a WebSocket: its feed, and its requests.
 ///
-/// The feed is a consumer, like that of a stream, and is pulled from. What the client asks for is handled as a request is
-/// that came over HTTP, by the same handlers, for the same price; no more than a few at once, and until one of them is
-/// answered nothing more is read.
+/// The feed is a consumer, like that of a stream, and the socket pulls events from it. The requests are
+/// handled by the same handlers as HTTP requests, for the same price. Only a few may be open at the same
+/// time; until one of them is answered, nothing more is read.
 final class SocketSession {
   private enum Phase {
-    /// It has yet to say who it is.
+    /// The client has not sent its token yet.
     case waiting
-    /// It is looked whether its token was revoked.
+    /// Redis is being asked if the token was revoked.
     case connecting
     case connected(Caller, OpenFeed)
     case ended
   }
 
-  /// Asked for and not answered, at once.
+  /// The most requests that are open at the same time.
   static let requestsMax = 16
-  /// From the answer to the handshake to the connect frame.
+  /// The time between the answer to the handshake and the connect frame.
   static let connectTime: Duration = .seconds(5)
-  /// A token and headers' worth of the rest; a cursor comes on top.
+  /// Room for a token and for as many other headers; the cursor is added to it.
   private static let connectBytes = 8 * 1_024
 
   private let services: LoopServices
@@ -32,7 +32,7 @@ final class SocketSession {
   private var phase = Phase.waiting
   private var socket: WebSocket?
   private var requests = 0
-  /// The consumer has ended, and what is under way has its answers first.
+  /// True if the consumer has ended. Requests under way still get their answers.
   private var isEnding = false
   private var timer: LoopTimer?
   private var liveness = SocketLiveness()
@@ -44,8 +44,8 @@ final class SocketSession {
   }
 
   /// - Parameters:
-  ///   - opening: nil where the client is to say by a frame who it is.
-  ///   - caller: who opened it.
+  ///   - opening: nil if the client names itself in a frame.
+  ///   - caller: the caller who opened the socket.
   static func open(
     _ opening: StreamOpening?, _ caller: Caller?, _ handshake: WebSocketHandshake,
     on exchange: HTTPExchange, from address: String, _ services: LoopServices
@@ -73,7 +73,7 @@ final class SocketSession {
     socket?.allow(messageBytesMax: WebSocketFrame.payloadBytesMax)
   }
 
-  /// What is said of the connection before anything else.
+  /// Sends the parameters of the connection, before anything else.
   private func greet(_ id: Int64) {
     var text = JSONText()
     text.field("pingSeconds", services.hub.heartbeatSeconds)
@@ -82,7 +82,7 @@ final class SocketSession {
     socket?.wake()
   }
 
-  /// The broker is shutting down.
+  /// Ends the socket because the broker is shutting down.
   func sendAway() { socket?.close(.draining) }
 }
 
@@ -104,7 +104,8 @@ extension SocketSession: WebSocketOwner {
     }
   }
 
-  /// Of who had said before whose socket it is, and so asked by no frame.
+  /// The id of the greeting for a caller who was known before the first frame, so that no frame has asked for
+  /// it.
   private static let greetingID: Int64 = 0
 
   var takesMessages: Bool {
@@ -155,7 +156,7 @@ extension SocketSession: WebSocketOwner {
     }
   }
 
-  /// Redis was asked of the token for one request, and need not be for the next.
+  /// Keeps the result of a revocation check, so that Redis need not be asked again for the next request.
   private func keep(_ caller: Caller) {
     if case .connected(_, let feed) = phase { phase = .connected(caller, feed) }
   }
@@ -183,7 +184,7 @@ extension SocketSession {
       let hasStarted = services.scope.start { [self] in
         do throws(Refusal) {
           let caller = try await services.cleared(caller)
-          // The client may have left meanwhile.
+          // The client may have left in the meantime.
           guard case .connecting = phase else { return }
           try connect(asked, by: caller, id)
           socket?.takeMore()
@@ -225,7 +226,8 @@ extension SocketSession {
 extension SocketSession: Consumer.Outlet {
   func consumerIsReady() { socket?.wake() }
 
-  /// Asks the client whether it is there, and ends it if it has not said so since it was asked last.
+  /// Asks the client if it is there, and ends the socket if the client has been silent since the last
+  /// question.
   func consumerBeats() {
     guard let socket, !socket.isClosing else { return }
     let seen = SocketLiveness.Seen(
@@ -242,7 +244,7 @@ extension SocketSession: Consumer.Outlet {
 
   func pull(into buffer: UnsafeMutableRawBufferPointer) -> WebSocketPull {
     guard case .connected(_, let feed) = phase else { return .wait }
-    // SAFETY: the buffer is the caller's for the length of this call, and does not outlive it here.
+    // SAFETY: the buffer belongs to the caller for the length of this call, and is not kept after it.
     var room = unsafe StreamBuffer(buffer)
     return switch feed.consumer.pull(into: &room) {
     case .bytes(let count, let more): .bytes(count, more: more, isWhole: !feed.consumer.isWithinEvent)
@@ -251,7 +253,7 @@ extension SocketSession: Consumer.Outlet {
     }
   }
 
-  /// Each answer asks for more, until the last has been given.
+  /// Ends the feed once all requests have their answers. Each answer pulls again, until the last one.
   private func end(_ feed: OpenFeed) -> WebSocketPull {
     isEnding = true
     guard requests == 0 else { return .wait }

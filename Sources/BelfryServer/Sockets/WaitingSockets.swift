@@ -1,6 +1,6 @@
-/// The sockets of one loop that have yet to say who they are.
+/// The sockets of one loop whose clients have not sent a token yet.
 final class WaitingSockets {
-  /// At once: whoever they are, they take places that streams need.
+  /// The most sockets that may wait at once. They take places that streams need.
   private let countMax: Int
   private var sessions: [ObjectIdentifier: SocketSession] = [:]
 
@@ -11,7 +11,7 @@ final class WaitingSockets {
   func insert(_ session: SocketSession) { sessions[ObjectIdentifier(session)] = session }
   func remove(_ session: SocketSession) { sessions[ObjectIdentifier(session)] = nil }
 
-  /// The broker is shutting down.
+  /// Ends the sockets because the broker is shutting down.
   func sendAway() {
     for session in sessions.values { session.sendAway() }
   }

@@ -2,7 +2,8 @@ import BelfryHTTP
 import BelfryLive
 import BelfryModel
 
-/// Carries a consumer's Server-Sent Events to its connection. The consumer decides what is sent, and when the stream ends.
+/// Carries a consumer's Server-Sent Events to its connection. The consumer decides which events are sent, and
+/// when the stream ends.
 final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
   static let head: HTTPResponse = {
     var head = HTTPResponse(status: 200, type: "text/event-stream", body: [])
@@ -13,12 +14,13 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
   private static let headers: [(name: String, value: String)] =
     HTTPResponse.headersAlways + [
       ("Content-Type", "text/event-stream"),
-      // Proxies of this kind would hold events back until they have a buffer full.
+      // Without this field, some proxies would hold events back until they have a full buffer.
       ("X-Accel-Buffering", "no"),
     ]
 
   private let feed: OpenFeed
-  /// The connection, once there is one. The two refer to each other until the connection has finished and lets go.
+  /// The connection, once there is one. The two refer to each other until the connection has finished and
+  /// releases this object.
   private var stream: HTTPStream?
 
   private init(_ feed: OpenFeed) { self.feed = feed }
@@ -29,7 +31,7 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
     let feed = try OpenFeed(opening, framing: ServerSentEvents.framing, services)
     let source = NotificationStream(feed)
     feed.consumer.outlet = source
-    // A new stream is asked without being woken, so nothing that was ready before is forgotten.
+    // A new stream is pulled without being woken, so events that were ready before are not forgotten.
     source.stream = exchange.stream(status: 200, headers: headers, source: source)
   }
 
@@ -38,7 +40,7 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
   func consumerBeats() {}
 
   func pull(into buffer: UnsafeMutableRawBufferPointer) -> HTTPPull {
-    // SAFETY: the buffer is the caller's for the length of this call, and does not outlive it here.
+    // SAFETY: the buffer belongs to the caller for the length of this call, and is not kept after it.
     var room = unsafe StreamBuffer(buffer)
     return switch feed.consumer.pull(into: &room) {
     case .bytes(let count, let more): .bytes(count, more: more)

@@ -2,12 +2,12 @@ import BelfryLive
 import BelfryModel
 import BelfryStore
 
-/// What a stream needs to know before it begins.
+/// The parameters of a stream, known before it begins.
 struct StreamOpening {
   let account: AccountID
   let credential: Credential
   let device: DeviceID?
-  /// From where, as far as TCP knows.
+  /// The client's address, as far as the connection and trusted proxies know.
   let address: String
   let cursor: FeedCursor?
   let wantsCounts: Bool
@@ -24,7 +24,8 @@ extension StreamOpening {
   }
 }
 
-/// A consumer, and all by which it is limited, counted and registered while it is open, whatever carries its events.
+/// A consumer together with its limits, its counts and its registration, while it is open. It is the same for
+/// streams and sockets.
 final class OpenFeed: RegisteredStream {
   let consumer: Consumer
   let address: String

@@ -8,7 +8,7 @@ package final class ServerSentEvents: EventFraming {
   package static let framing = ServerSentEvents()
 
   package let overheadBytesMost = 64
-  /// A comment: it keeps proxies and clients from taking a quiet stream for a dead one.
+  /// A comment. It keeps proxies and clients from taking a quiet stream for a dead one.
   package let heartbeat = Array(": \n\n".utf8)
 
   private let notification = head(.notification)
@@ -49,7 +49,7 @@ package final class ServerSentEvents: EventFraming {
     text.append(UInt8(ascii: "\n"))
   }
 
-  /// Made beforehand: this is done for each delivery.
+  /// The heads are made in advance, because each delivery needs one.
   private func head(of kind: LiveEvent.Kind) -> [UInt8] {
     switch kind {
     case .notification: notification

@@ -2,35 +2,36 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 
-/// A stream that is registered in Redis. It keeps for itself what the registration says of it: there may be as many as
-/// connections.
+/// A stream that is registered in Redis. The stream itself holds the data of its registration, because there
+/// may be as many streams as connections.
 protocol RegisteredStream: AnyObject {
   var account: AccountID { get }
-  /// The device that it says it is; nil where it says nothing.
+  /// The device that the client names; nil if it names none.
   var device: DeviceID? { get }
-  /// From where it was opened, as far as TCP knows.
+  /// The client's address, as far as the connection and trusted proxies know.
   var address: String { get }
   var registered: StreamRegistry.Place { get set }
 
-  /// It is to end. Called perhaps more than once.
+  /// Ends the stream. It may be called more than once.
   func end(_ end: StreamEnd)
 }
 
 /// The streams of one loop, as they are registered in Redis for all brokers. It belongs to its loop.
 ///
-/// A stream is registered once its account's live channel is subscribed, so it cannot be ended unheard. Whatever goes
-/// wrong between the loop and Redis has one remedy: all its streams are registered anew, by another registration.
+/// A stream is registered only after its account's live channel is subscribed, so a command to end it is
+/// always heard. Every failure between the loop and Redis has the same remedy: all streams are registered
+/// again, under a new registration.
 final class StreamRegistry {
-  /// Where a stream stands in the registry.
+  /// The position of a stream in the registry.
   struct Place {
     fileprivate let openedAt = ContinuousClock.now
-    /// In the order in which they were opened. 0 before it was.
+    /// The number in the order of opening. 0 before the stream is opened.
     fileprivate(set) var number = 0
-    /// Whether Redis was told of it, or may have been.
+    /// True if Redis was told of it, or may have been told.
     fileprivate(set) var isTold = false
   }
 
-  /// Streams that are registered, or closed, in one round.
+  /// The most streams that are registered or closed in one round.
   private static let roundMax = 4_096
 
   private let broker: String
@@ -40,24 +41,24 @@ final class StreamRegistry {
   private let store: RedisStore
   private let logins: LoginPolicy
   private let failures: WorkFailures
-  /// What the names of this loop's streams begin with; their numbers follow.
+  /// The prefix of the names of this loop's streams; their numbers follow.
   private let namePrefix: String
   private var streams: [Int: any RegisteredStream] = [:]
   private var count = 0
-  /// Streams whose account's live channel may not be subscribed yet.
+  /// The streams whose account's live channel may not be subscribed yet.
   private var unheard: [AccountID: [Int]] = [:]
-  /// Streams to be registered, in the order in which they became ready for it.
+  /// The streams to be registered, in the order in which they became ready for it.
   private var ready: [Int] = []
   private var closed: [(account: AccountID, id: String)] = []
-  /// Nil: all streams have to be registered anew.
+  /// Nil if all streams have to be registered again.
   private var registration: StreamRegistration?
-  /// The latest that streams may stand under.
+  /// The latest registration that may have streams.
   private var lastRegistration: StreamRegistration?
   private var registrations = 0
   private var isRenewalDue = false
   private var isTelling = false
 
-  /// - Parameter broker: its name, which no other one has.
+  /// - Parameter broker: the name of the broker, which no other broker has.
   init(
     broker: String, loopNumber: Int, scope: LoopScope, loop: EventLoop, store: RedisStore,
     logins: LoginPolicy, failures: WorkFailures
@@ -72,7 +73,7 @@ final class StreamRegistry {
     self.failures = failures
   }
 
-  // MARK: What happens to streams
+  // MARK: Events of streams
 
   /// Holds the stream until it is closed.
   func opened(_ stream: any RegisteredStream) {
@@ -94,7 +95,7 @@ final class StreamRegistry {
     }
   }
 
-  /// Of a stream, among those of all brokers.
+  /// The name of a stream among those of all brokers.
   private func name(_ number: Int) -> String { namePrefix + String(number) }
 
   private func stream(named name: String) -> (any RegisteredStream)? {
@@ -102,14 +103,14 @@ final class StreamRegistry {
     return Int(name.dropFirst(namePrefix.count)).flatMap { streams[$0] }
   }
 
-  /// The live channel of the account is subscribed.
+  /// Called when the live channel of the account is subscribed.
   func hear(_ account: AccountID) {
     guard let waiting = unheard.removeValue(forKey: account) else { return }
     ready += waiting
     tellRedis()
   }
 
-  /// Something may have been said that was not heard.
+  /// Called when a message may have been missed.
   func mayHaveMissed() {
     registration = nil
     tellRedis()
@@ -131,19 +132,19 @@ final class StreamRegistry {
     scope.start { [self] in await renewal.run(on: loop, noting: failures) }
   }
 
-  /// Streams that are left count as closed at once.
+  /// Ends the registration. Streams that are left count as closed at once.
   func close() async {
     if let lastRegistration { try? await store.end(lastRegistration) }
   }
 
-  /// One round after the other, so that a stream is never registered after it was closed.
+  /// Tells Redis in one round after the other, so that a stream is never registered after it was closed.
   private func tellRedis() {
     guard !isTelling else { return }
     isTelling = scope.start { [self] in
       let isTold: Void? = await failures.watch("streams", on: "registration of \(loop.name)") {
         try await tellAll()
       }
-      // Tried again with the next stream, or when the registration would have to be renewed.
+      // It is tried again with the next stream, or when the registration would have to be renewed.
       if isTold == nil { registration = nil }
       isTelling = false
     }
@@ -161,7 +162,7 @@ final class StreamRegistry {
         try await register(ready.removeFirst(atMost: Self.roundMax), by: registration, again: false)
       } else if !closed.isEmpty {
         let some = closed.removeFirst(atMost: Self.roundMax)
-        // Without a registration none of them counts.
+        // Without a registration no stream counts.
         if registration != nil { try await store.closeStreams(some) }
       } else {
         return
@@ -169,7 +170,8 @@ final class StreamRegistry {
     }
   }
 
-  /// The registration before it ends afterwards: streams that were closed meanwhile are over with it.
+  /// Begins a new registration. The previous one ends afterwards, and with it the streams that were closed in
+  /// the meantime.
   private func registerAnew() async throws(StoreError) {
     registrations += 1
     let before = lastRegistration

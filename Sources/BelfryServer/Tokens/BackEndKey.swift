@@ -2,22 +2,23 @@ import BelfryBytes
 import BelfryInterface
 import BelfryModel
 
-/// A key that a back end shows instead of a token: `blf_`, its id and 256 random bits. What is kept of it is a hash, so
-/// whoever reads Redis, or a backup, cannot use it. A plain SHA-256 will do: slow hashes are for what can be guessed.
+/// A key that a back end sends in place of a token: `blf_`, its id and 256 random bits. Redis stores only a
+/// hash of it, so somebody who reads Redis or a backup cannot use the key. A plain SHA-256 is enough: slow
+/// hashes are for secrets that can be guessed.
 package struct BackEndKey: Sendable, Hashable {
   private static let prefix = OperatorRoutes.keyPrefix
   private static let secretBytes = 32
 
   let id: EntityID
   let name: String
-  /// nil: everything that an app may do.
+  /// nil: all scopes of an app.
   let scopes: Set<Scope>?
   let createdAtMilliseconds: Int64
   let createdBy: String
   let expiresAtSeconds: Int64?
   private let hash: [UInt8]
 
-  /// A new one, and the text that is shown once.
+  /// A new key, and the text that is shown once.
   static func make(
     name: String, scopes: Set<Scope>?, by creator: String, nowMilliseconds: Int64, lifetimeSeconds: Int64?
   ) -> (key: BackEndKey, text: String) {
@@ -44,7 +45,7 @@ package struct BackEndKey: Sendable, Hashable {
     self.hash = hash
   }
 
-  /// Which key a text says to be; nil if it is none.
+  /// The id of the key in a text; nil if the text is not a key.
   static func id(in text: UTF8Text) -> EntityID? {
     let rest = text.utf8.dropFirst(prefix.utf8.count)
     // 19 digits, and 43 characters for 32 bytes.
@@ -74,7 +75,7 @@ extension BackEndKey {
     return RecordJSON.text(.object(members))
   }
 
-  /// Nil if nobody can have written it so: then it is no key.
+  /// Nil if no broker can have written the record. Then it is not a key.
   init?(id: String, record: String) {
     guard let id = EntityID(id), case .object(let members)? = RecordJSON.value(record),
       case .string(let name)? = members["name"], case .integer(let createdAt)? = members["createdAt"],

@@ -6,12 +6,12 @@ import Synchronization
 
 /// All keys of back ends, as Redis had them a moment ago, so that requests are checked without asking Redis.
 ///
-/// Every broker asks every two seconds whether they have changed. Keys that could not be read for half a minute are not
-/// accepted any more, since one may have been revoked meanwhile.
+/// Every broker asks every two seconds if they have changed. If the keys could not be read for half a minute,
+/// they are not accepted any more, because one of them may have been revoked.
 final class BackEndKeys: Sendable {
   static let interval: Duration = .seconds(2)
   static let ageMax: Duration = .seconds(30)
-  /// They are read whole, and held by every broker.
+  /// The most keys. They are read all together, and every broker holds them.
   static let countMax = OperatorRoutes.keysMaximum
 
   private struct Content {
@@ -19,7 +19,7 @@ final class BackEndKeys: Sendable {
     var keys: [EntityID: BackEndKey] = [:]
     var lookedAt: ContinuousClock.Instant?
 
-    /// Whether they are as they were when they were looked at last.
+    /// Records a look at the version. True if the keys have not changed since the last look.
     mutating func note(_ found: String?, lookedAt time: ContinuousClock.Instant) -> Bool {
       guard let last = lookedAt, version == found else { return false }
       lookedAt = max(last, time)
@@ -35,7 +35,7 @@ final class BackEndKeys: Sendable {
     content.withLock { ($0.keys[id]?.expiresAtSeconds).map { $0 > nowSeconds } ?? ($0.keys[id] != nil) }
   }
 
-  /// - Throws: also when it cannot be known.
+  /// - Throws: if the key is not accepted, and also if that cannot be known.
   func verify(_ text: UTF8Text, nowSeconds: Int64, now: ContinuousClock.Instant = .now) throws(Refusal)
     -> BackEndKey
   {
@@ -54,9 +54,9 @@ final class BackEndKeys: Sendable {
     return key
   }
 
-  /// - Returns: whether they were others before.
+  /// - Returns: true if the keys have changed.
   func refresh(from store: RedisStore) async throws(StoreError) -> Bool {
-    // From before it was asked: what changed since will be seen next time.
+    // The time before the question. Changes after it will be seen next time.
     let now = ContinuousClock.now
     let version = try await store.backEndKeysVersion()
     if content.withLock({ $0.note(version, lookedAt: now) }) { return false }
@@ -65,7 +65,8 @@ final class BackEndKeys: Sendable {
     return take(keys, version: found.version, lookedAt: now)
   }
 
-  /// Of two looks that overlap the one that began later counts: the other may have read a key before it was revoked.
+  /// If two looks overlap, the one that began later counts: the other may have read a key before it was
+  /// revoked.
   func take(_ keys: [BackEndKey], version: String?, lookedAt: ContinuousClock.Instant) -> Bool {
     content.withLock { content in
       if let last = content.lookedAt, last > lookedAt { return false }

@@ -1,11 +1,12 @@
 import BelfryBytes
 import BelfryModel
 
-/// Reads the public keys of a JSON Web Key Set (RFC 7517) that tokens can be signed by here: RSA for RS256, and Ed25519
-/// (RFC 8037). Issuers put other keys beside them, which are passed over.
+/// Reads the public keys of a JSON Web Key Set (RFC 7517) that Belfry supports for tokens: RSA for RS256, and
+/// Ed25519 (RFC 8037). Other keys in the set are passed over.
 enum JSONWebKeySet {
-  /// - Parameter passesOverUnusable: whether an RSA or Ed25519 key that cannot be used, such as one of too many bits, is
-  ///   passed over, too: of a set that others keep, where one new key must not lock out those who use the rest.
+  /// - Parameter passesOverUnusable: true if an unusable RSA or Ed25519 key is passed over too, such as one
+  ///   with too many bits. This is for a set that others maintain: one new key in it must not lock out the
+  ///   users of the other keys.
   static func keys(in text: [UInt8], passesOverUnusable: Bool = false) throws(TokenError) -> [TokenKey] {
     guard case .object(let set)? = try? JSONParser.value(of: text), case .array(let elements)? = set["keys"]
     else { throw TokenError("it is not a JSON Web Key Set: an object with a list of keys") }
@@ -39,7 +40,8 @@ enum JSONWebKeySet {
     static let signature: UTF8Text = "sig"
   }
 
-  /// Whoever serves another has given away more than its readers are to have.
+  /// Refuses a private key or a secret. An issuer who publishes one has given away more than readers of the
+  /// set may have.
   private static func requirePublic(_ members: JSONObject) throws(TokenError) {
     guard word(members["kty"]) != Word.octets, members["d"] == nil else {
       throw TokenError("it is not a public key")

@@ -1,14 +1,14 @@
 import BelfryBytes
 import BelfryModel
 
-/// The parts of a JSON Web Token (RFC 7519) in its compact form, its signature not yet looked at.
+/// The parts of a JSON Web Token (RFC 7519) in its compact form. The signature has not been checked yet.
 struct JSONWebToken {
   let algorithm: TokenAlgorithm
-  /// Of the key that it says to be signed by.
+  /// The `kid` of the key that the token claims to be signed by.
   let kid: UTF8Text?
   let signed: [UInt8]
   let signature: [UInt8]
-  /// Not to be believed before the signature.
+  /// Not to be trusted before the signature is checked.
   let payload: [UInt8]
 
   init(_ text: UTF8Text) throws(TokenError) {
@@ -31,7 +31,8 @@ struct JSONWebToken {
     guard case .object(let header)? = try? JSONParser.value(of: bytes) else {
       throw TokenError("it is not a JSON Web Token")
     }
-    // RFC 7515 §4.1.11: whoever does not know what it names must not accept the token, and Belfry knows none.
+    // RFC 7515 §4.1.11: a reader that does not know an extension named here must reject the token, and Belfry
+    // knows none.
     if header["crit"] != nil {
       throw TokenError("its header has crit, and no extensions are supported")
     }

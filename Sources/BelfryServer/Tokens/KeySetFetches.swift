@@ -3,19 +3,21 @@ import BelfryOutbound
 import BelfrySystem
 import Synchronization
 
-/// When the key set at an address is fetched, and what became of it. All loops ask and tell it, one of them fetches.
+/// Decides when the key set at an address is fetched, and records the results. All loops ask and inform it;
+/// one of them fetches.
 ///
-/// Keys are believed until others are there: a fetch that fails changes nothing, so an issuer that is away locks nobody
-/// out. A key is accepted for as long after it was taken away there as the next fetch takes.
+/// The keys stay accepted until a fetch brings others. A fetch that fails changes nothing, so an issuer that
+/// is away locks nobody out. A key that the issuer has removed is accepted until the next fetch.
 final class KeySetFetches: Sendable {
-  /// Between two fetches that went well.
+  /// The time between two successful fetches.
   static let interval: Duration = .seconds(300)
-  /// After one that failed, doubling.
+  /// The time after a failed fetch, doubled each time.
   static let retries = Backoff(.seconds(5), atMost: interval, jitter: .half)
-  /// Between two that unknown keys ask for: whoever makes names of keys up causes no more than that.
+  /// The shortest time between two fetches that unknown keys cause. A client that makes up key names causes
+  /// no more fetches than that.
   static let pace: Duration = .seconds(10)
   static let deadline: Duration = .seconds(10)
-  /// As of a file.
+  /// The same limit as for a file.
   static let answerMaxBytes = 256 << 10
 
   private struct State {
@@ -32,7 +34,7 @@ final class KeySetFetches: Sendable {
 
   init(_ url: OutboundURL, pace: Duration = pace) { (self.url, self.pace) = (url, pace) }
 
-  /// Whether to fetch now. Who is told so fetches, and says what came of it.
+  /// True if the caller is to fetch now. The caller then fetches and reports the result.
   func begin(now: ContinuousClock.Instant = .now) -> Bool {
     state.withLock { state in
       guard !state.isUnderWay, state.dueAt <= now else { return false }
@@ -52,8 +54,9 @@ final class KeySetFetches: Sendable {
     }
   }
 
-  /// Takes note that somebody showed a token of a key that nobody knows.
-  /// - Returns: whether a fetch may bring it: one that is under way or comes at once, or the first that goes well.
+  /// Records that a client showed a token of an unknown key.
+  /// - Returns: true if a fetch may bring the key: one that is under way or begins at once, or the first
+  ///   successful one.
   func missKey(now: ContinuousClock.Instant = .now) -> Bool {
     state.withLock { state in
       if state.isUnderWay { return true }
@@ -65,8 +68,8 @@ final class KeySetFetches: Sendable {
 }
 
 extension KeySetFetches {
-  /// Fetches it once.
-  /// - Throws: why there are no keys, in words.
+  /// Fetches the key set once.
+  /// - Throws: the reason for which there are no keys, in words.
   func fetch(by client: OutboundClient) async throws(TokenError) -> [TokenKey] {
     let request = OutboundRequest(
       .get, url, headers: [("Accept", "application/jwk-set+json, application/json")], deadline: Self.deadline,

@@ -1,19 +1,20 @@
 import CCrypto
 
-/// A key by which tokens of others are checked: RSA of at least 2,048 bits, or Ed25519. Never changes, so that all
-/// loops may use it at once.
+/// A public key that checks tokens of other issuers: RSA of at least 2,048 bits, or Ed25519. It never
+/// changes, so all loops may use it at the same time.
 ///
-/// SAFETY of `@safe`: the key belongs to the object, is freed with it, and leaves it never.
+/// SAFETY of `@safe`: the key belongs to the object, is freed with it, and never leaves it.
 @safe final class PublicKey: Sendable {
   /// RFC 7518 §3.3.
   static let rsaBitsMin = 2_048
-  /// Beyond it a check takes milliseconds of the loop.
+  /// Beyond this size, a check takes milliseconds of the loop.
   static let rsaBitsMax = 4_096
 
-  // SAFETY: libcrypto's keys count their references by themselves, and checking a signature changes none of them.
+  // SAFETY: libcrypto's keys count their references by themselves, and checking a signature does not change
+  // them.
   private nonisolated(unsafe) let key: OpaquePointer
   let algorithm: TokenAlgorithm
-  /// In its standard form.
+  /// The key in its standard form.
   let bytes: [UInt8]
 
   /// - Parameter pem: a text with `-----BEGIN PUBLIC KEY-----`.
@@ -24,7 +25,7 @@ import CCrypto
     try unsafe self.init(taking: key)
   }
 
-  /// - Parameter ed25519: the 32 bytes.
+  /// - Parameter ed25519: the 32 bytes of the key.
   convenience init(ed25519 raw: [UInt8]) throws(TokenError) {
     guard raw.count == Int(crypto_ed25519_bytes), let key = unsafe crypto_ed25519_key(raw) else {
       throw TokenError("an Ed25519 key has 32 bytes")

@@ -3,30 +3,33 @@ import BelfryModel
 import BelfryStore
 import Synchronization
 
-/// What of a user's token decides whether it was revoked.
+/// The properties of a user's token that decide if it was revoked.
 struct TokenIssue: Sendable, Hashable {
   let account: AccountID
-  /// Nil where the token does not say: then it is older than any revocation.
+  /// Nil if the token does not say. Then it counts as older than any revocation.
   let atMilliseconds: Int64?
 
   func isVoid(before time: Int64) -> Bool { (atMilliseconds ?? 0) < time }
 }
 
-/// Which tokens were revoked lately, as Redis had it a moment ago, so that requests are checked without asking Redis.
+/// The tokens that were revoked lately, as Redis had them a moment ago, so that requests are checked without
+/// asking Redis.
 ///
-/// Whether a token was revoked is asked once, when a loop first sees it (``LoopServices/cleared(_:)``). What is revoked
-/// afterwards every broker hears of four times a second. A broker that could not ask for a second asks for each request.
+/// A loop asks Redis once if a token was revoked, when the loop first sees it (``LoopServices/cleared(_:)``).
+/// Later revocations reach every broker four times a second. A broker that could not ask for a second asks
+/// Redis for each request.
 final class Revocations: Sendable {
   static let interval: Duration = .milliseconds(250)
   static let ageMax: Duration = .seconds(1)
-  /// Accounts remembered. With one more all are forgotten, and each token is asked about anew.
+  /// The most accounts that are remembered. With one more all are forgotten, and Redis is asked again about
+  /// each token.
   static let accountsMax = 4_096
 
   enum Standing: Sendable, Hashable {
     case revoked
-    /// Not revoked since it was asked about, if that was in this epoch.
+    /// Not revoked since Redis was asked about it, if that was in this epoch.
     case notRevoked(epoch: Int)
-    /// It is not known what was revoked in the last second.
+    /// The revocations of the last second are not known.
     case unknown
   }
 
@@ -34,7 +37,7 @@ final class Revocations: Sendable {
     var hasRead = false
     var last: String?
     var lookedAt: ContinuousClock.Instant?
-    /// How often everything was forgotten.
+    /// The number of times that everything was forgotten.
     var epoch = 0
     var recent: [AccountID: Int64] = [:]
 
@@ -46,7 +49,8 @@ final class Revocations: Sendable {
 
   private let content = Mutex(Content())
 
-  /// Read before a token is asked about: if all is forgotten meanwhile, the answer is of no use.
+  /// This is read before Redis is asked about a token. If everything is forgotten in the meantime, the answer
+  /// is of no use.
   var epoch: Int { content.withLock { $0.epoch } }
 
   func isRevoked(_ issue: TokenIssue) -> Bool {
@@ -63,9 +67,9 @@ final class Revocations: Sendable {
     }
   }
 
-  /// - Returns: what was revoked since it was last called.
+  /// - Returns: the revocations since the last call.
   func refresh(from store: RedisStore) async throws(StoreError) -> RevocationNews {
-    // From before it was asked: what is revoked since will be seen next time.
+    // The time before the question. Later revocations will be seen next time.
     let now = ContinuousClock.now
     let (known, hasRead) = content.withLock { ($0.last, $0.hasRead) }
     let (news, last) = try await store.revocations(since: known)
@@ -73,7 +77,8 @@ final class Revocations: Sendable {
       content.last = last
       content.lookedAt = max(content.lookedAt ?? now, now)
       content.hasRead = true
-      // A loop may have asked about a token before, and what was revoked since is not told apart from what was before.
+      // A loop may have asked about a token before this. The list does not show which revocations came after
+      // that.
       guard hasRead else {
         content.forget()
         return .unknown
@@ -86,7 +91,7 @@ final class Revocations: Sendable {
           content.recent[revocation.account] = max(
             content.recent[revocation.account] ?? 0, revocation.before)
         }
-        // Whoever calls this ends what they revoke by it.
+        // The caller ends the streams that these revocations concern.
         if content.recent.count > Self.accountsMax {
           content.forget()
           return .unknown
@@ -104,8 +109,8 @@ extension Refusal {
 }
 
 extension LoopServices {
-  /// Whether it is known at this moment that the caller's token was not revoked. It may have been known a moment ago, before
-  /// a body came or Redis answered, and all that was known have been forgotten since.
+  /// True if it is known at this moment that the caller's token was not revoked. It may have been known a
+  /// moment ago, before a body came or Redis answered, and may have been forgotten since.
   func isCleared(_ caller: Caller) -> Bool {
     guard let issue = caller.credential.issue else { return true }
     guard case .notRevoked(let epoch) = broker.revocations.standing(of: issue, now: loop.now) else {
@@ -114,9 +119,9 @@ extension LoopServices {
     return epoch == caller.clearedIn
   }
 
-  /// Refuses a token that was revoked, and asks Redis where that is not known. What is opened for the caller before anything
-  /// else is awaited is found by whatever is revoked from then on.
-  /// - Returns: the caller, of whom it is known.
+  /// Refuses a token that was revoked, and asks Redis if that is not known. A stream must be opened for the
+  /// caller before anything else is awaited. Then every later revocation finds the stream.
+  /// - Returns: the caller, with the result of the check.
   func cleared(_ caller: Caller) async throws(Refusal) -> Caller {
     guard let issue = caller.credential.issue, !isCleared(caller) else { return caller }
     var epoch: Int
@@ -129,7 +134,7 @@ extension LoopServices {
     return caller.cleared(in: epoch)
   }
 
-  /// Asks Redis.
+  /// Asks Redis, and refuses a revoked token.
   func refuseIfRevoked(_ credential: Credential) async throws(Refusal) {
     guard let issue = credential.issue else { return }
     let found = try await reading { () async throws(StoreError) in
@@ -138,8 +143,8 @@ extension LoopServices {
     if let found, issue.isVoid(before: found) { throw .revokedToken }
   }
 
-  /// Ends all streams and waiting requests whose tokens were revoked, where it is not known which tokens were. Tries
-  /// until Redis answers.
+  /// Ends all streams and waiting requests whose tokens were revoked. It is for the case that the revoked
+  /// tokens are not known one by one. It tries until Redis answers.
   func endRevokedOfAll() async {
     repeat {
       let accounts = Array(Set(slots.credentials.compactMap { $0.issue?.account }))

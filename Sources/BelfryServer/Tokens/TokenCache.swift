@@ -1,23 +1,24 @@
 import BelfryBytes
 import BelfryModel
 
-/// Checks tokens, and remembers those found good: checking a signature costs several microseconds, and a
+/// Checks tokens, and remembers those found good. Checking a signature costs several microseconds, and a
 /// client shows the same token with every request.
 ///
-/// Refused tokens are not remembered, or anybody could push good ones out. One per event loop.
+/// Refused tokens are not remembered. Otherwise anybody could push good ones out. Each event loop has one
+/// cache.
 final class TokenCache {
-  /// At about half a kilobyte a token, some megabytes a loop, and more tokens than are usually at work at
-  /// once. Beyond it, tokens are checked again.
+  /// At about half a kilobyte a token, this is some megabytes a loop, and more tokens than are usually in use
+  /// at the same time. Tokens beyond it are checked again.
   static let tokensMax = 16_384
 
-  /// A table has room for twice what is in it at times, so it holds no more of each token than where it is.
+  /// A table may have room for twice its elements, so it holds only a reference for each token.
   private final class Known {
     var token: VerifiedToken
     init(_ token: VerifiedToken) { self.token = token }
   }
 
   private var known = RecentValues<UTF8Text, Known>(countMax: tokensMax)
-  /// Others take their place while keys are rotated: what was remembered is then checked again.
+  /// Keys are replaced while they are rotated. All remembered tokens are then checked again.
   var keys: TokenKeys {
     didSet { known = RecentValues(countMax: Self.tokensMax) }
   }
@@ -38,7 +39,7 @@ final class TokenCache {
     return verified
   }
 
-  /// Redis said that the token was not revoked.
+  /// Records that Redis said that the token was not revoked.
   func clear(_ token: UTF8Text, in epoch: Int) {
     known.use(token)?.token.clearedIn = epoch
   }

@@ -2,27 +2,27 @@ import BelfryBytes
 package import BelfryInterface
 package import BelfryModel
 
-/// What a token says, once its signature was found good.
+/// The claims of a token, once its signature was found good.
 package struct TokenClaims: Sendable, Hashable {
   package enum Role: String, Sendable, CaseIterable {
     /// An account, acting for itself.
     case user
     /// A trusted caller, acting for any account.
     case app
-    /// A person or a tool that runs the broker; may do what an app may.
+    /// A person or a tool that runs the broker. It may do everything that an app may.
     case operation = "operator"
   }
 
-  /// `sub`: of a user's token the accid, otherwise a name that Belfry does not interpret.
+  /// `sub`: in a user's token the accid, otherwise a name that Belfry does not interpret.
   package var subject: String
   package var role: Role
-  /// The one device the token is for; nil when it is for any of the account's.
+  /// The only device that the token is for; nil if it is for any of the account's devices.
   package var device: DeviceID?
-  /// `scope`: nil when it is for all that the role may do.
+  /// `scope`: nil if the token allows everything that the role may do.
   package var scopes: Set<Scope>?
   /// `exp`, seconds since 1970.
   package var expiresAtSeconds: Int64
-  /// `iat`, milliseconds since 1970: when it was issued. Nil where it does not say.
+  /// `iat`, milliseconds since 1970: the time of issue. Nil if the token does not say.
   package var issuedAtMilliseconds: Int64?
 
   package init(
@@ -37,12 +37,13 @@ package struct TokenClaims: Sendable, Hashable {
     self.expiresAtSeconds = expiresAtSeconds
   }
 
-  /// The last second of the year 9999. A later `exp`, which is usually milliseconds taken for seconds, is
-  /// brought down to it, so that it stays a time one can calculate with.
+  /// The last second of the year 9999. A later `exp`, which usually means milliseconds in place of seconds,
+  /// is reduced to it, so that calculations with the time stay valid.
   static let expiryMaxSeconds: Int64 = 253_402_300_799
 
-  /// By so much an issuer's clock may be ahead of this machine's (`nbf`). Of `exp` nothing is taken off or added: who
-  /// stole a token is to have it no longer than it says, and its owner has fetched another before.
+  /// An issuer's clock may be this far ahead of this machine's clock (`nbf`). For `exp` there is no such
+  /// tolerance: a thief may not use a token for longer than it says, and its owner has fetched another one
+  /// before.
   static let startLeewaySeconds: Int64 = 30
 }
 
@@ -77,7 +78,7 @@ extension TokenClaims {
     }
   }
 
-  /// RFC 7519 lets a time have fractions.
+  /// RFC 7519 allows fractions in times.
   private static func seconds(_ value: JSONValue?) -> Int64? {
     switch value {
     case .integer(let seconds): min(max(seconds, 0), expiryMaxSeconds)
@@ -107,8 +108,9 @@ extension TokenClaims {
     return role
   }
 
-  /// A user's token may come from an issuer whose scopes mean something else; it is narrowed if one of ours is named. A
-  /// back end's is for what it names, be that nothing.
+  /// A user's token may come from an issuer whose scopes mean something else, so it is limited only if it
+  /// names one of Belfry's scopes. A back end's token is limited to the scopes that it names, even if there
+  /// are none.
   private static func scopes(_ value: JSONValue?, of role: Role) throws(TokenError) -> Set<Scope>? {
     guard let value else { return nil }
     guard case .string(let text) = value else { throw TokenError("its scope is not a text") }
@@ -144,20 +146,20 @@ extension ExpectedClaims {
   }
 }
 
-/// Why a token is not accepted. Never holds the token or any part of it.
+/// Why a token is not accepted. It never holds the token or any part of it.
 package struct TokenError: Error, Sendable, Hashable, CustomStringConvertible {
   package var cause: String
   package var description: String { cause }
 
   init(_ cause: String) { self.cause = cause }
 
-  /// The key may be one that its issuer has made since the keys were fetched.
+  /// The issuer may have made the key after the last fetch.
   static let unknownKey = TokenError("this broker has no key with its alg and kid")
 }
 
-/// What a request was authenticated by, as far as it can be revoked.
+/// The credential of a request, with the data that a revocation needs.
 enum Credential: Sendable, Hashable {
-  /// A token that this key signed; of a user's also whose it is, and since when.
+  /// A token that this key signed. For a user's token, also the account and the time of issue.
   case key(KeyIdentity, TokenIssue?)
   /// A back end's own key.
   case backEndKey(EntityID)

@@ -1,12 +1,12 @@
 import BelfryBytes
 
-/// How a token is signed. Which one it is, a key says, and never the token.
+/// The algorithm of a signature. The key determines it, never the token.
 enum TokenAlgorithm: String, Sendable, CaseIterable {
   case hs256 = "HS256"
   case rs256 = "RS256"
   case edDSA = "EdDSA"
 
-  /// RFC 9864 calls EdDSA by the curve, which is Ed25519 here in any case.
+  /// RFC 9864 names EdDSA by its curve, which is always Ed25519 here.
   init?(word: UTF8Text) {
     let known = word == Self.ed25519 ? Self.edDSA : Self.allCases.first { UTF8Text($0.rawValue) == word }
     guard let known else { return nil }
@@ -16,19 +16,20 @@ enum TokenAlgorithm: String, Sendable, CaseIterable {
   private static let ed25519: UTF8Text = "Ed25519"
 }
 
-/// A key that tokens are checked by, with the one algorithm that it is for.
+/// A key that checks tokens, with the one algorithm that it is for.
 package struct TokenKey: Sendable, Hashable {
   private enum Material: Sendable {
     case secret([UInt8])
     case publicKey(PublicKey)
   }
 
-  /// What a token's `kid` is compared with. One that nobody chose is made of the key.
+  /// The name that a token's `kid` is compared with. If nobody chose one, it is made from the key.
   let kid: UTF8Text
-  /// Whether somebody chose it. A key that was given none is tried whatever the token's `kid`.
+  /// True if somebody chose the name. A key without a chosen name is tried for every token, even if the token
+  /// has another `kid`.
   let isNamed: Bool
   let algorithm: TokenAlgorithm
-  /// Tells keys apart, whatever they are called.
+  /// Tells keys apart, independent of their names.
   let identity: KeyIdentity
   private let material: Material
 
@@ -40,7 +41,7 @@ package struct TokenKey: Sendable, Hashable {
     material = .secret(secret)
   }
 
-  /// Says no more of a secret than the signature beside it does.
+  /// The `kid` of a secret. It reveals no more about the secret than the signature in the same token does.
   private static func kid(of secret: [UInt8]) -> UTF8Text {
     UTF8Text(Base64URL.encode(Hashing.hmac(Array("kid".utf8), key: secret).prefix(6)))
   }
@@ -70,11 +71,11 @@ package struct TokenKey: Sendable, Hashable {
   }
 }
 
-/// What a key is known by: a hash of it, which gives nothing of it away to whoever does not have it.
+/// The identity of a key: a hash of it, which reveals nothing about the key to somebody who does not have it.
 struct KeyIdentity: Sendable, Hashable {
   let text: UTF8Text
 
-  /// One that was written down.
+  /// Makes an identity from a record.
   init(text: UTF8Text) { self.text = text }
 
   fileprivate init(of key: [UInt8], _ algorithm: TokenAlgorithm) {

@@ -1,21 +1,21 @@
 import BelfryBytes
 import BelfryModel
 
-/// All keys that a broker accepts at a time, and what it wants of a token beside a good signature. A value: while keys
-/// are rotated, another one takes its place.
+/// All keys that a broker accepts at a time, and the claims that it expects in a token in addition to a good
+/// signature. It is a value: when keys are rotated, another value replaces it.
 package struct TokenKeys: Sendable, Hashable {
-  /// Of one algorithm. A token without `kid` is tried by each.
+  /// The most keys of one algorithm. A token without `kid` is tried with each of them.
   static let keysPerAlgorithmMax = 8
 
-  /// The first signs what this broker mints, the others are still accepted.
+  /// The first signer signs the broker's own tokens; the others are still accepted.
   package let signers: [TokenSigner]
-  /// By which tokens of others are checked.
+  /// The keys that check tokens of other issuers.
   let publicKeys: [TokenKey]
-  /// Those of them that came from an address, and change with what is served there.
+  /// The keys that were fetched from an address, and change with the key set there.
   private(set) var fetched: [TokenKey] = []
   let expected: ExpectedClaims
 
-  /// - Parameter signers: one at least. A key that stands there twice counts once.
+  /// - Parameter signers: at least one. A key that occurs twice counts once.
   package init(
     signers: [TokenSigner], publicKeys: [TokenKey] = [], expected: ExpectedClaims = ExpectedClaims()
   ) throws(TokenError) {
@@ -26,8 +26,8 @@ package struct TokenKeys: Sendable, Hashable {
     try checkCounts()
   }
 
-  /// The same with these in the place of those fetched before.
-  /// - Throws: when they are too many together.
+  /// The same keys, with these in place of the ones fetched before.
+  /// - Throws: if there are too many keys together.
   func with(fetched: [TokenKey]) throws(TokenError) -> TokenKeys {
     var keys = self
     keys.fetched = fetched.filteringRepeated(by: \.identity)
@@ -45,14 +45,14 @@ package struct TokenKeys: Sendable, Hashable {
     }
   }
 
-  /// A single secret.
+  /// Keys of a single secret.
   package init(_ signer: TokenSigner) {
     signers = [signer]
     publicKeys = []
     expected = ExpectedClaims()
   }
 
-  /// What tells the other secrets apart, as ``TokenSigner/fingerprint``.
+  /// The fingerprints of the other secrets, as ``TokenSigner/fingerprint``.
   var otherFingerprints: [String] { signers.dropFirst().map(\.fingerprint) }
   var acceptedKids: [String] { keys.map(\.kid.string) }
 
@@ -83,13 +83,13 @@ package struct TokenKeys: Sendable, Hashable {
   }
 }
 
-/// What a token says, and what made it good.
+/// The claims of a verified token, and the key that verified it.
 struct VerifiedToken: Sendable, Hashable {
   let claims: TokenClaims
   let key: KeyIdentity
-  /// Of a user's token, which the user may revoke.
+  /// The issue of a user's token, which the user may revoke.
   let issue: TokenIssue?
-  /// The epoch of ``Revocations`` in which Redis said that it was not revoked; nil before it was asked.
+  /// The epoch of ``Revocations`` in which Redis said that it was not revoked; nil before Redis was asked.
   var clearedIn: Int?
 
   init(claims: TokenClaims, key: KeyIdentity) {
@@ -109,7 +109,7 @@ extension Array {
   }
 }
 
-/// What tokens have to say of where they come from and whom they are for, where that is configured.
+/// The issuer and the audience that tokens must name, if they are configured.
 package struct ExpectedClaims: Sendable, Hashable {
   /// `iss`.
   package var issuer: String?

@@ -9,7 +9,7 @@ package struct TokenSigner: Sendable, Hashable {
 
   /// - Parameters:
   ///   - secret: not empty.
-  ///   - kid: how the key is called; otherwise it is called by a hash of the secret.
+  ///   - kid: the name of the key; nil: a hash of the secret.
   package init(secret: [UInt8], kid: UTF8Text? = nil) {
     precondition(!secret.isEmpty, "a broker does not start without a secret")
     self.secret = secret
@@ -18,7 +18,7 @@ package struct TokenSigner: Sendable, Hashable {
 
   package var kid: UTF8Text { key.kid }
 
-  /// - Parameter expected: what brokers want of it beside.
+  /// - Parameter expected: the claims that brokers also expect.
   package func mint(_ claims: TokenClaims, as expected: ExpectedClaims = ExpectedClaims()) -> String {
     mint(claims.payload(as: expected), kid: kid)
   }
@@ -31,16 +31,16 @@ package struct TokenSigner: Sendable, Hashable {
     return signed + "." + Base64URL.encode(Hashing.hmac(Array(signed.utf8), key: secret))
   }
 
-  /// Tells this secret from others. It is a part of a signature, too short to be used as one, of a token that expired
-  /// in 1970.
+  /// Tells this secret from others. It is a part of a signature, of a token that expired in 1970, and too
+  /// short to be used as a signature.
   var fingerprint: String {
     let claims = TokenClaims(subject: "fingerprint", role: .user, expiresAtSeconds: 1)
     let token = mint(claims.payload(as: ExpectedClaims()), kid: nil)
     return String((token.split(separator: ".").last ?? "").prefix(Self.fingerprintLength))  // own text
   }
 
-  /// Of six bits each. Two secrets that look the same are not to be had by accident, and most of what would confirm a
-  /// guess is left out.
+  /// The number of characters, with six bits each. Two secrets with the same fingerprint do not occur by
+  /// accident, and most of the signature, which could confirm a guess, is left out.
   private static let fingerprintLength = 6
 }
 

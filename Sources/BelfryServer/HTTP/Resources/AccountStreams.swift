@@ -4,7 +4,7 @@ import BelfryModel
 import BelfryStore
 import BelfrySystem
 
-/// Where an account is logged in: its streams, on whatever broker they are, and its tokens.
+/// The streams of an account, on all brokers, and its tokens.
 enum AccountStreams {
   static let handlers: [Handler] = [
     AccountStreamRoutes.list.handled(by: list),
@@ -42,13 +42,13 @@ enum AccountStreams {
     _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> HTTPResponse {
     let account = try request.known().account()
-    // A token names the second in which it was issued, and no less: this second's are void, all of them.
+    // A token gives its issue time in whole seconds, so all tokens of the current second become void.
     let before = (WallClock.nowMilliseconds() / 1_000 + 1) * 1_000
     try await reading { () async throws(StoreError) in
       try await services.administration.revoke(Revocation(of: account, before: before))
       try await services.broker.refreshRevocations(from: services.administration)
     }
-    // So a token that is asked for after the answer is good.
+    // After this wait, a token that is requested after the answer is valid.
     let rest = max(before - WallClock.nowMilliseconds(), 0)
     try? await services.loop.sleep(for: .milliseconds(rest))
     return .json(["issuedBefore": .integer(before)])

@@ -3,7 +3,7 @@ import BelfryInterface
 import BelfryModel
 import BelfryStore
 
-/// What an account chooses for itself.
+/// The options and preferences that an account chooses for itself.
 enum Accounts {
   static let handlers: [Handler] = [
     AccountRoutes.show.handled(by: show),

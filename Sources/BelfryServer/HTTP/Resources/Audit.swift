@@ -3,13 +3,13 @@ import BelfryInterface
 import BelfryModel
 import BelfryStore
 
-/// The record of what trusted callers did: apps, operators, and back ends with keys. Each entry is written before the
-/// caller is answered, and to the log in any case.
+/// The record of the actions of trusted callers: apps, operators, and back ends with keys. Each entry is
+/// written before the caller is answered. It is always written to the log as well.
 enum Audit {
-  /// Read from Redis at once while a page is filled, and looked through for a page at most.
+  /// The entries that one read gets from Redis, and the most entries that one page looks through.
   private static let readAtOnce = 500
   private static let readMax = 5_000
-  /// Of the accounts in a body.
+  /// The most accounts of a body that an entry names.
   private static let accountsMax = 20
 
   static let handlers: [Handler] = [OperatorRoutes.audit.handled(by: list)]
@@ -43,7 +43,7 @@ enum Audit {
     }
   }
 
-  /// What the path names, where it made something, and the accounts of the body.
+  /// The values in the path, the location of a new resource, and the accounts in the body.
   private static func target(_ request: Request, _ route: Route, _ reply: HTTPResponse) -> String {
     var parts = zip(route.pathProperties, request.pathTexts).map { "\($0.name)=\($1)" }
     if let place = reply.headers.first(where: { $0.name == ResponseHeader.location.rawValue }) {

@@ -4,16 +4,17 @@ import BelfryInterface
 import BelfryModel
 
 extension Sending {
-  /// So many lines are read and decided in one go, and go to Redis together: about three milliseconds, in which the
-  /// loop serves nobody else. Then others have their turn.
+  /// The lines that are read and decided in one step, and sent to Redis together. This takes about three
+  /// milliseconds, in which the loop serves nobody else. Then others have their turn.
   private static let linesAtOnce = 128
-  /// Of long lines fewer: a megabyte takes as long to read as all the rest.
+  /// A step with long lines has fewer of them: a megabyte takes as long to read as all the rest.
   private static let bytesAtOnce = 256 * 1_024
 
-  /// Many sends in one request: one a line, and one result a line in the same order. A bad line fails alone.
+  /// Carries out many sends in one request: one a line, and one result a line in the same order. A bad line
+  /// fails alone.
   ///
-  /// Where a record that a line was decided on turns out to have changed, the line is decided again after the
-  /// others: two lines for the same space may change places on the way.
+  /// If a record that a line was decided on has changed, the line is decided again after the others. So two
+  /// lines for the same space may change places.
   static func batch(
     _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> HTTPResponse {
@@ -27,12 +28,12 @@ extension Sending {
     }
     let answer = BatchAnswer(to: lines.count)
     request.answerIfLate { answer.whenLate }
-    // A send that is not begun when the answer is given is not done later: the answer says that it was not done.
+    // A send that has not begun when the answer is given is never done: the answer says that it was not done.
     while !lines.isEmpty, !request.isAnswered {
       let some = lines.prefix(Lines.count(atOnce: lines, linesMost: linesAtOnce, bytesMost: bytesAtOnce))
       lines = lines.dropFirst(some.count)
       let bodies = some.map { read($0, of: request.body, by: caller, services) }
-      // Long lines that are all refused would wait for nothing: others have their turn all the same.
+      // If all of the long lines are refused, nothing waits here. The pause still gives others their turn.
       if some.count < linesAtOnce, !lines.isEmpty { try? await services.loop.sleep(for: .zero) }
       let receipts = await send(bodies, by: caller, request, services) { answer.underWay = $0 }
       answer.underWay = []
@@ -56,9 +57,9 @@ extension Sending {
 
 }
 
-/// The lines of a batch's answer, as far as they are known.
+/// The lines of a batch's answer that are known so far.
 private final class BatchAnswer {
-  /// The sends that Redis has been asked for and that have no line yet.
+  /// The sends that Redis has been asked for and that have no result yet.
   var underWay: [Sending.Prepared] = []
   private let count: Int
   private var known = 0
@@ -84,7 +85,7 @@ private final class BatchAnswer {
     HTTPResponse(status: 200, type: RouteBody.Form.lines.mediaType, body: output)
   }
 
-  /// The answer that is given when the batch takes too long: of what is under way nobody knows the outcome, and the rest
+  /// The answer for a batch that takes too long: the outcome of the sends under way is unknown, and the rest
   /// has not begun.
   var whenLate: HTTPResponse {
     for sends in underWay { add(.failure(sends.refusalOfLate)) }
@@ -97,7 +98,7 @@ private final class BatchAnswer {
 
 /// The lines of a body.
 enum Lines {
-  /// How many of the lines go together: at least one, and no more than either limit allows.
+  /// The number of lines that go together: at least one, and no more than either limit allows.
   static func count(atOnce lines: ArraySlice<Range<Int>>, linesMost: Int, bytesMost: Int) -> Int {
     var (count, bytes) = (0, 0)
     for line in lines {
@@ -108,8 +109,10 @@ enum Lines {
     return count
   }
 
-  /// Each without its end, which is LF or CR LF. What follows the last line's end is no line if it is empty.
-  /// - Parameter most: more lines than that are not looked for: of nothing but line ends there would be millions.
+  /// Splits a body into lines without their ends, which are LF or CR LF. An empty rest after the last line's
+  /// end is no line.
+  /// - Parameter most: the most lines that are looked for. A body that has only line ends would have
+  ///   millions.
   static func split(_ bytes: [UInt8], most: Int) -> [Range<Int>] {
     var lines: [Range<Int>] = []
     var start = bytes.startIndex

@@ -3,7 +3,7 @@ import BelfryInterface
 import BelfryModel
 import BelfryStore
 
-/// Who is in a channel, on its lists, and silent in it.
+/// The members, lists and mutes of a channel.
 enum ChannelMembers {
   static let handlers = roster + invitations + lists + mutes
 
@@ -19,7 +19,7 @@ enum ChannelMembers {
     },
   ]
 
-  /// The channel, and the server around it, for whoever may see both.
+  /// The channel and its server, for a caller who may see both.
   private static func view(
     _ request: Request, server: EntityID, channel id: EntityID, reading others: [RecordAddress] = [],
     _ services: LoopServices
@@ -28,12 +28,12 @@ enum ChannelMembers {
     let view = try await SpaceView<ServerRecord>(
       request, of: space, channel: id, for: { _ in .members }, reading: others, services)
     let channel = try view.records.channel(id, of: space)
-    // Who is blocked from a public one may know of it, and see nothing of it.
+    // An account that is blocked from a public channel may know that it exists, but sees nothing of it.
     guard try view.sees(channel, id, request) else { throw .noChannel(id, in: space) }
     return (view, channel)
   }
 
-  /// A channel of everyone's has the server's members.
+  /// A channel for everyone has the members of the server.
   private static func members(
     _ request: Request, _ services: LoopServices, server: EntityID, id: EntityID, limit: Int,
     cursor: PageCursor?
@@ -57,7 +57,7 @@ enum ChannelMembers {
     return .json(["member": .bool(isIn)])
   }
 
-  /// Putting oneself out is leaving; anybody else, removing.
+  /// An account that removes itself leaves; the removal of another account is a removal.
   private static func remove(
     _ request: Request, _ services: LoopServices, server: EntityID, id: EntityID, account: AccountID
   ) async throws(Refusal) -> HTTPResponse {
@@ -83,7 +83,7 @@ enum ChannelMembers {
     ChannelRoutes.listInvitations.handled(by: waitingInvitations),
   ]
 
-  /// For the server's owner and its admins.
+  /// For the owner of the server and its admins.
   private static func waitingInvitations(
     _ request: Request, _ services: LoopServices, server: EntityID, id: EntityID, limit: Int,
     cursor: PageCursor?

@@ -61,15 +61,15 @@ enum Channels {
     let view = try await view(request, of: space, reading: [.channel(id, of: space)], services)
     let channel = try view.records.channel(id, of: space)
     guard try view.sees(channel, id, request) else {
-      // Not "forbidden": that a private channel exists is already more than others may know.
+      // The answer is not "forbidden": strangers must not learn that a private channel exists.
       throw .noChannel(id, in: space)
     }
     let count = try await services.count(channel.members(id), of: space)
     return .json(channel.info(id, of: space).with(["memberCount": .integer(Int64(count))]))
   }
 
-  /// The channels the caller may know of, and nothing of the others: where the list goes on is told by the last that was
-  /// shown. A server has so few that they are read whole.
+  /// Lists the channels that the caller may know of. The cursor is the last channel that was shown, so it
+  /// reveals nothing about the others. A server has so few channels that they are read all together.
   private static func list(
     _ request: Request, _ services: LoopServices, server: EntityID, type: ChannelRecord.Kind?, limit: Int,
     after: EntityID?
@@ -107,12 +107,12 @@ enum Channels {
 }
 
 extension ChannelRecord {
-  /// The table of those who belong to the channel.
+  /// The table of the accounts that belong to the channel.
   fileprivate func members(_ id: EntityID) -> RecordTable { hasRoster ? .channelRoster(id) : .roster }
 }
 
 extension SpaceView<ServerRecord> {
-  /// Whether the caller may see the channel, as members who are not kept from it and trusted callers may.
+  /// True if the caller may see the channel: members that are not kept from it, and trusted callers.
   func sees(_ channel: ChannelRecord, _ id: EntityID, _ request: Request) throws(Refusal) -> Bool {
     try request.actor.isTrusted || member?.sees(channel, id) == true
   }

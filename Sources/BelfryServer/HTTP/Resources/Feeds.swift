@@ -4,7 +4,7 @@ import BelfryInterface
 import BelfryLive
 import BelfryModel
 
-/// What an account sees.
+/// The notifications of an account's feed.
 enum Feeds {
   static let handlers: [Handler] = [
     NotificationRoutes.page.handled(by: page),
@@ -29,7 +29,7 @@ enum Feeds {
       request.onClientGone { wait.end() }
       place.onRevoked = { wait.end() }
       page = try await services.hub.page(for: account, after: cursor, limit: limit, wait: wait)
-      // What came meanwhile is not for who may no longer ask.
+      // A caller whose access ended in the meantime gets none of the new notifications.
       if place.isRevoked { throw services.refusal(of: caller.credential) }
       if caller.rest() <= .zero {
         throw Refusal(.unauthorized, "the token expired while this request was waiting")
@@ -59,7 +59,8 @@ enum Feeds {
     lastEventID: FeedCursor?
   ) throws(Refusal) -> StreamOpening {
     let caller = try request.known()
-    // A browser that reconnects repeats the address, `after` included, and adds the header: it is newer.
+    // A browser that reconnects repeats the address together with `after`, and adds the header. The header is
+    // newer.
     let cursor = lastEventID ?? after
     return try StreamOpening(by: caller, from: request.address, after: cursor, wantsCounts: counts > 0)
   }

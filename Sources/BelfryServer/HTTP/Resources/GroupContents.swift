@@ -3,7 +3,7 @@ import BelfryInterface
 import BelfryModel
 import BelfryStore
 
-/// What a group has beside its members: lists, mutes, an announcement, files, attributes.
+/// The contents of a group apart from its members: lists, mutes, an announcement, files, attributes.
 enum GroupContents {
   static let handlers = lists + mutes + receiving + contents
 
@@ -52,7 +52,7 @@ enum GroupContents {
     }
   }
 
-  /// Whether one account stands on the allow list: for any member.
+  /// Says if one account is on the allow list. Any member may ask.
   private static func isAllowed(
     _ request: Request, _ services: LoopServices, group: EntityID, account: AccountID
   ) async throws(Refusal) -> HTTPResponse {

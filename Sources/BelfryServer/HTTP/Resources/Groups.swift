@@ -129,7 +129,7 @@ extension Groups {
     return operation
   }
 
-  /// Putting oneself out is leaving; anybody else, removing.
+  /// An account that removes itself leaves; the removal of another account is a removal.
   private static func removeMember(
     _ request: Request, _ services: LoopServices, group: EntityID, account: AccountID
   ) async throws(Refusal) -> HTTPResponse {
@@ -146,7 +146,7 @@ extension Groups {
 // MARK: - Looking
 
 extension Groups {
-  /// Who may see what a group is and who is in it: to strangers a private one is not there.
+  /// The callers who may see a group and its members. To strangers a private group does not exist.
   static func access(_ group: GroupRecord) -> Access { group.style.isPublic ? .anyAccount : .members }
 
   static func member(_ field: String, _ text: String, _: Int64) -> JSONValue? {
@@ -189,7 +189,7 @@ extension Groups {
     return .json(answer)
   }
 
-  /// Public groups, the newest first.
+  /// Lists public groups, the newest first.
   private static func directory(
     _ request: Request, _ services: LoopServices, limit: Int, cursor: PageCursor?
   ) async throws(Refusal) -> HTTPResponse {
@@ -199,7 +199,7 @@ extension Groups {
     return .page("groups", try await describe(page.spaces, services, for: nil), cursor: page.next?.text)
   }
 
-  /// One that was destroyed is listed until its log has drained; it is not shown.
+  /// A destroyed group stays in the directory until its log has drained. It is not shown.
   private static func describe(
     _ spaces: [SpaceID], _ services: LoopServices, for account: AccountID?
   ) async throws(Refusal) -> [JSONValue] {

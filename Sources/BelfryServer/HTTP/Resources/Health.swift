@@ -3,7 +3,7 @@ import BelfryInterface
 import BelfryModel
 import BelfryStore
 
-/// Whether the process is alive, whether it is of use, and what it is.
+/// Answers if the process is alive, and if it is ready; describes its interface.
 enum Health {
   static let handlers: [Handler] = [
     BrokerRoutes.alive.handled { _, _ in .json(["status": "ok"]) },
@@ -12,14 +12,14 @@ enum Health {
     BrokerRoutes.types.handled { _, _, known in types.answer(unless: known) },
   ]
 
-  // Rendered once: it is what the program is.
+  // Rendered once, because it never changes while the program runs.
   private static let description = StaticDocument(OpenAPIDocument.value)
   private static let types = StaticDocument([
     "types": .array(Catalogue.all.sorted { $0.code < $1.code }.map(\.info))
   ])
 
-  /// Ready: the store answers, and the broker is not on its way out. Who balances load sends elsewhere
-  /// otherwise.
+  /// Ready means that the store answers and that the broker is not shutting down. Otherwise a load balancer
+  /// sends requests to another broker.
   private static func isReady(
     _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> HTTPResponse {
@@ -30,12 +30,12 @@ enum Health {
         services.broker.keyspace.refusal ?? "not every loop of this broker has reached Redis yet",
         retryAfterSeconds: 1)
     }
-    // That it answers is what is asked; what it answers is told beside.
+    // Readiness depends only on an answer of Redis. Refused writes are reported in addition.
     let refused = try await reading { () async throws(StoreError) in
       try await services.store.refusedWrites()
     }
     services.broker.condition.note(refusedWrites: refused)
-    // Anybody may ask: the names, and no values.
+    // Anybody may ask, so the answer has the names of the settings and no values.
     let differing = services.broker.keyspace.differences.map { JSONValue.string($0.setting) }
     var answer: JSONObject = ["status": "ready"]
     if !differing.isEmpty { answer["differing"] = .array(differing) }
@@ -43,7 +43,7 @@ enum Health {
     switch services.broker.condition.sweepDoubt {
     case .apart?: answer["clock"] = "apart"
     case .ahead?: answer["clock"] = "ahead"
-    // Usual after a time without brokers.
+    // This is usual after a time without brokers.
     case .unproven?, nil: break
     }
     return .json(.object(answer))

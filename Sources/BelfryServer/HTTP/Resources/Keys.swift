@@ -4,7 +4,7 @@ import BelfryModel
 import BelfryStore
 import BelfrySystem
 
-/// Keys of back ends, for those who run the broker.
+/// Keys of back ends, for the operators of the broker.
 enum Keys {
   static let handlers: [Handler] = [
     OperatorRoutes.createKey.handled(by: create),
@@ -23,7 +23,7 @@ enum Keys {
       throw Refusal(.tooMany, "there are \(BackEndKeys.countMax) keys, which is the limit; revoke one first")
     }
     let scopes = scope.map { Set($0) }
-    // Whoever is narrowed makes nothing that is wider.
+    // A caller with limited scopes cannot make a key with more scopes.
     if let own = try request.known().scopes, !(scopes?.isSubset(of: own) ?? false) {
       throw Refusal(
         .forbidden, "the token has only the scope \(Scope.text(of: own)), and cannot give another one",

@@ -53,7 +53,7 @@ enum Members {
     return operation
   }
 
-  /// Putting oneself out is leaving; anybody else, kicking.
+  /// An account that removes itself leaves; the removal of another account is a kick.
   private static func remove(
     _ request: Request, _ services: LoopServices, server: EntityID, account: AccountID
   ) async throws(Refusal) -> HTTPResponse {

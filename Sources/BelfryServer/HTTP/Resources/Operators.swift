@@ -3,7 +3,7 @@ import BelfryHTTP
 import BelfryInterface
 import BelfryModel
 
-/// For those who run the broker.
+/// The requests of operators.
 enum Operators {
   static let handlers: [Handler] = [
     OperatorRoutes.explain.handled { _, services, message, account throws(Refusal) in

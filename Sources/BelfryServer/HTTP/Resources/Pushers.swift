@@ -7,7 +7,7 @@ import BelfryOutbound
 import BelfryStore
 import BelfrySystem
 
-/// How an account's devices are pushed to.
+/// The pushers of an account's devices.
 enum Pushers {
   static let handlers: [Handler] = [
     PusherRoutes.put.handled(by: put),

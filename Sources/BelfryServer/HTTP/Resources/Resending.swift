@@ -5,8 +5,9 @@ import BelfryModel
 import BelfryStore
 
 extension Sending {
-  /// Sends what can be recognised by an id: what has arrived is not sent again, what has not is sent now. With a
-  /// `messageServerId` nothing is ever sent: only this broker gives such an id, and it does so once it has the notification.
+  /// Repeats a send that an id identifies. A notification that has arrived is not sent again; one that has
+  /// not is sent now. A request with a `messageServerId` never sends anything: only this broker gives such an
+  /// id, and only once it has the notification.
   static func resend(
     _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> HTTPResponse {
@@ -21,10 +22,10 @@ extension Sending {
     return receipt.response
   }
 
-  /// The receipt of a notification that was sent before, also if the dedupe window is over, or the notification was changed
-  /// or recalled.
-  /// - Throws: `duplicateContent` if it was sent to another place. `notFound` if the caller has not sent it, or if nothing
-  ///   is known of it any more.
+  /// The receipt of a notification that was sent before. It works even if the dedupe window is over, or if
+  /// the notification was changed or recalled.
+  /// - Throws: `duplicateContent` if it was sent to another place. `notFound` if the caller has not sent it,
+  ///   or if it is not known any more.
   private static func receipt(
     of id: MessageID, repeatedBy body: SendRequest, of caller: Caller, _ services: LoopServices
   ) async throws(Refusal) -> SendReceipt {
@@ -41,7 +42,7 @@ extension Sending {
     return try await recentReceipt(of: id, repeatedBy: sends, services)
   }
 
-  /// The receipt of a notification that no log holds: it was ephemeral, or all receivers have read it.
+  /// The receipt of a notification that no log holds, because it was ephemeral or all receivers have read it.
   private static func recentReceipt(
     of id: MessageID, repeatedBy sends: [SendNotification], _ services: LoopServices
   ) async throws(Refusal) -> SendReceipt {
@@ -64,7 +65,7 @@ private struct FirstNotification {
   let content: NotificationContent?
   private let space: SpaceID
 
-  /// Nil if the log has none, or one that nobody sent.
+  /// Nil if the log does not have it, or if it has no sender.
   init?(_ id: MessageID, for caller: Caller, _ services: LoopServices) async throws(Refusal) {
     let located: LocatedEntry
     do throws(Refusal) {
@@ -86,7 +87,8 @@ private struct FirstNotification {
     }
   }
 
-  /// If the notification was recalled, only its space is known, which for accounts by name is one for each send.
+  /// True if the first send went to the same place. If the notification was recalled, only its space is
+  /// known. A send to accounts by name has its own space each time.
   func isToPlace(of send: SendNotification) -> Bool {
     guard let content else { return space.kind == .direct || space == send.space }
     let other = send.content

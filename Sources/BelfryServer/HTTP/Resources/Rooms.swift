@@ -20,7 +20,7 @@ enum Rooms {
         "hands", of: .hands, in: .room(room), limit, after: cursor, for: members, request, hand)
     },
     RoomRoutes.raiseHand.carriedOut { actor, room, account throws(Refusal) in
-      // A path that names another account would raise that one's hand by mistake.
+      // If the path named another account, the request would raise the hand of that account by mistake.
       guard actor.account == account else {
         throw Refusal(.forbidden, "only the attendee can raise their own hand", field: "accid")
       }
@@ -67,7 +67,8 @@ enum Rooms {
       .located(at: "/v1/rooms/\(operation.space.name)")
   }
 
-  /// Open rooms, the newest first. One that was closed is listed until its log has drained; it is not shown.
+  /// Lists open rooms, the newest first. A closed room stays in the directory until its log has drained. It
+  /// is not shown.
   private static func directory(
     _ request: Request, _ services: LoopServices, limit: Int, cursor: PageCursor?
   ) async throws(Refusal) -> HTTPResponse {
@@ -105,7 +106,7 @@ enum Rooms {
     return .json(changed.info(operation.space).with(["attendeeCount": .integer(Int64(count))]))
   }
 
-  /// The room and who is inside, the first page of them.
+  /// The room and the first page of its attendees.
   private static func enter(
     _ request: Request, _ services: LoopServices, room: EntityID, nick: String?, avatar: String?,
     ext: String?
@@ -129,8 +130,8 @@ enum Rooms {
     return .json(.object(try await attendees(of: space, limit, after: cursor, view.records, services)))
   }
 
-  /// - Parameter version: has the version of the list, read before the list: whoever compares it with the version that an
-  ///   event brought finds the list newer than it says, never older.
+  /// - Parameter version: has the version of the list, and was read before the list. A client that compares
+  ///   it with the version in an event may find the list newer than the version says, but never older.
   private static func attendees(
     of space: SpaceID, _ limit: Int, after cursor: PageCursor?, _ version: Records, _ services: LoopServices
   ) async throws(Refusal) -> JSONObject {
@@ -165,7 +166,7 @@ enum Rooms {
     Int64(text).map { ["accid": .string(field), "raisedAt": .integer($0)] }
   }
 
-  /// Logging in, and every sign of life after it: in all the rooms that the account is in.
+  /// Logs in to all the rooms that the account is in. Each later request is a heartbeat.
   private static func heartbeat(
     _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> HTTPResponse {
@@ -182,7 +183,7 @@ enum Rooms {
         _ = try await services.runner.run(Heartbeat(id, actor: caller.actor))
         rooms.append(.string(id.text))
       } catch  where error.code == .notFound || error.code == .notMember {
-        // Closed or left since: the index learns of it a moment later.
+        // The room was closed or left; the index learns of it a moment later.
       }
     }
     let limits = services.runner.limits
@@ -196,7 +197,7 @@ enum Rooms {
     return .json(answer)
   }
 
-  /// Putting oneself out is leaving; anybody else, removing.
+  /// An account that removes itself leaves; the removal of another account is a removal.
   private static func removeAttendee(
     _ request: Request, _ services: LoopServices, room: EntityID, account: AccountID
   ) async throws(Refusal) -> HTTPResponse {
@@ -211,6 +212,6 @@ enum Rooms {
 }
 
 extension String {
-  /// Nil if it is empty, which says that there is none.
+  /// Nil if the text is empty, which means that there is none.
   fileprivate var unlessEmpty: String? { isEmpty ? nil : self }
 }

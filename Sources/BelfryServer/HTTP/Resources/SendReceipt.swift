@@ -2,12 +2,12 @@ import BelfryHTTP
 import BelfryModel
 import BelfryStore
 
-/// What a sender gets back.
+/// The answer to a send.
 struct SendReceipt {
   let id: MessageID
-  /// When it was sent, milliseconds since 1970.
+  /// The time of the send, in milliseconds since 1970.
   let time: Int64
-  /// It had been sent before, and nobody receives it again.
+  /// True if it had been sent before. Then nobody receives it again.
   var isDuplicate: Bool
   private let send: SendNotification
   private let clientId: String?
@@ -23,13 +23,13 @@ struct SendReceipt {
     time = done.appendedAt ?? id.unixMilliseconds
   }
 
-  /// Of what was sent before.
+  /// The receipt of a notification that was sent before.
   init?(repeating asked: AskedSends) {
     guard case .same(let id, let appendedAt)? = asked.first, let send = asked.sends.first else { return nil }
     self.init(repeating: send, id: id, time: appendedAt ?? id.unixMilliseconds, send.content.messageClientId)
   }
 
-  /// - Parameter clientId: the `messageClientId` of the first send, where it is known.
+  /// - Parameter clientId: the `messageClientId` of the first send, if it is known.
   init(repeating send: SendNotification, id: MessageID, time: Int64, _ clientId: String?) {
     self.send = send
     self.id = id

@@ -4,27 +4,29 @@ import BelfryModel
 
 /// The body of a send: the fields of a notification that a sender may set.
 ///
-/// Read by hand, not by declared fields: of everything that is asked for, this is asked for most, and a list of values
-/// in between would cost each send a few thousand instructions. What it takes is declared all the same
+/// The fields are read by hand and not as declared fields. This request is the most frequent one, and a list
+/// of values in between would cost each send a few thousand instructions. The fields are still declared
+/// (`SendShapes.body`), and a test keeps the two in agreement.
 /// (`SendShapes.body`), and a test keeps the two in agreement.
 struct SendRequest {
   var content: NotificationContent
   /// The notification that a resend repeats.
   private(set) var messageServerId: MessageID?
-  /// What the sender believes the form to be; checked against what the fields make it.
+  /// The form that the sender expects. It is checked against the form that the fields give.
   var toType: ToType?
 
-  /// Made once: it lists them all, for whoever gives another.
+  /// Made once: it lists all types, for the refusal of an unknown type.
   private static let toTypes = Kind<ToType>.choice
 
   private static let notTheSenders: [(name: UTF8Text, why: String)] =
     ["messageServerId", "time", "updateTime"].map { ($0, "is assigned by Belfry") }
     + [("callbackExt", "is set only by a callback")]
 
-  /// Whether it is for accounts and no place: then each of them has it in a feed of its own.
+  /// True if it is for accounts and not for a place. Then each account has it in its own feed.
   var isDirect: Bool { content.serverId == nil && content.groupId == nil && content.roomId == nil }
 
-  /// - Parameter isResend: a notification may be given as it was returned; what was not the sender's to say is ignored.
+  /// - Parameter isResend: true if the body may be a notification as the broker returned it. Fields that a
+  ///   sender may not set are then ignored.
   init(_ fields: consuming ObjectFields, isResend: Bool = false) throws(Refusal) {
     if isResend { messageServerId = try fields.take("messageServerId", .message) }
     for (name, why) in Self.notTheSenders {
@@ -40,7 +42,7 @@ struct SendRequest {
     try fields.finish(declared: SendShapes.body.properties)
   }
 
-  /// - Throws: `invalidField` if nothing says which notification a resend repeats.
+  /// - Throws: `invalidField` if no field names the notification that a resend repeats.
   func requireName() throws(Refusal) {
     guard content.messageClientId == nil, messageServerId == nil else { return }
     throw .invalid(
@@ -83,7 +85,7 @@ struct SendRequest {
 }
 
 extension NotificationSetting {
-  /// A flag left out has its default.
+  /// A missing flag has its default.
   fileprivate init(_ fields: consuming ObjectFields) throws(Refusal) {
     self.init()
     persistEnable = try fields.take("persistEnable", .flag) ?? persistEnable

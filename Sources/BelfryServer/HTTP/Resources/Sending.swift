@@ -29,11 +29,12 @@ enum Sending {
     return try receipts[0].get()
   }
 
-  /// The sends of one request, or why there are none.
+  /// The sends of one request, or the refusal of the request.
   typealias Prepared = Result<[SendNotification], Refusal>
 
-  /// Many at once, each with a result of its own; what was refused before stays so.
-  /// - Parameter begin: called before anything is sent, with what will be.
+  /// Carries out many requests at once, each with its own result. A request that was refused before stays
+  /// refused.
+  /// - Parameter begin: called with the sends before anything is sent.
   static func send(
     _ bodies: [Result<SendRequest, Refusal>], by caller: Caller, _ request: Request, _ services: LoopServices,
     begin: ([Prepared]) -> Void
@@ -43,7 +44,8 @@ enum Sending {
     }
     begin(prepared)
     if services.callbacks.isEmpty { return await send(prepared.map { $0.map { AskedSends($0) } }, services) }
-    // Of those with one messageClientId the second goes when the first was sent, and is then a repetition of that.
+    // If several bodies have the same messageClientId, the second goes after the first was sent, and then is
+    // its repetition.
     var receipts: [Result<SendReceipt, Refusal>?] = prepared.map { _ in nil }
     var open = Array(prepared.indices)
     while !open.isEmpty {
@@ -62,7 +64,8 @@ enum Sending {
     _ prepared: [Result<AskedSends, Refusal>], _ services: LoopServices
   ) async -> [Result<SendReceipt, Refusal>] {
     var receipts: [Result<SendReceipt, Refusal>?] = Array(repeating: nil, count: prepared.count)
-    // What is still to be sent of each, mostly one. The first of all go together, then the second.
+    // The sends that remain for each request, usually one. The first sends of all requests go together, then
+    // the second sends.
     var sends: [ArraySlice<SendNotification>] = []
     sends.reserveCapacity(prepared.count)
     for (index, asked) in prepared.enumerated() {
@@ -85,7 +88,8 @@ enum Sending {
         do throws(Refusal) {
           let receipt = try SendReceipt(outcome.get())
           services.counts.count(receipt)
-          // Of several, the first one's id; a repetition only if all of them are.
+          // If there are several sends, the receipt has the id of the first one, and is a duplicate only if
+          // all of them are.
           guard case .success(var first)? = receipts[index] else {
             receipts[index] = .success(receipt)
             continue
@@ -139,7 +143,8 @@ enum Sending {
 // MARK: - Sends whose outcome is unknown
 
 extension Refusal {
-  /// With the id by which the sends can be sent again. Sends that were given none are remembered by the one made for them.
+  /// The refusal that names the id with which the sends can be repeated. Sends without an id are remembered
+  /// by the id that was made for them.
   fileprivate static func unknownOutcome(of sends: some Collection<SendNotification>) -> Refusal {
     var refusal = Refusal(
       .unknownOutcome,
@@ -151,7 +156,7 @@ extension Refusal {
 }
 
 extension Result<[SendNotification], Refusal> {
-  /// The problem that answers sends which are still under way when their answer is due.
+  /// The refusal for sends that are still under way when their answer is due.
   var refusalOfLate: Refusal {
     switch self {
     case .success(let sends): .unknownOutcome(of: sends)
@@ -161,7 +166,7 @@ extension Result<[SendNotification], Refusal> {
 }
 
 extension Result<AskedSends, Refusal> {
-  /// - Parameter isPartlyDone: whether some of the sends were done before one of them was refused.
+  /// - Parameter isPartlyDone: true if some of the sends were done before one of them was refused.
   fileprivate func refusal(by error: Refusal, isPartlyDone: Bool) -> Refusal {
     let isOpen = error.code == .unknownOutcome || isPartlyDone && error.code == .unavailable
     guard isOpen, case .success(let asked) = self else { return error }

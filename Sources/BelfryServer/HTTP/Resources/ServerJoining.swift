@@ -2,7 +2,7 @@ import BelfryHTTP
 import BelfryInterface
 import BelfryModel
 
-/// How one gets into a server, is kept out of it, and has a say there.
+/// Joining a server: requests, invitation codes, roles, bans, mutes and announcing.
 enum ServerJoining {
   static let handlers = requests + codes + roles + bans + mutes + [announcing]
 

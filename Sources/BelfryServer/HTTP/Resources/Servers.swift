@@ -49,7 +49,7 @@ enum Servers {
     return .json(view.settings.info(view.space, memberCount: count))
   }
 
-  /// For members, and for accounts that may apply: all that are not banned.
+  /// For members, and for all accounts that may apply, which means all that are not banned.
   private static func preview(
     _ request: Request, _ services: LoopServices, server: EntityID
   ) async throws(Refusal) -> HTTPResponse {
@@ -91,7 +91,7 @@ enum Servers {
     return .json(changed.info(operation.space, memberCount: count))
   }
 
-  /// The servers the account is a member of, by id.
+  /// The servers that the account is a member of, by id.
   private static func list(
     _ request: Request, _ services: LoopServices, limit: Int, after: EntityID?
   ) async throws(Refusal) -> HTTPResponse {
@@ -110,7 +110,7 @@ enum Servers {
     }
     var servers: [JSONValue] = []
     for (space, count) in zip(page, counts) {
-      // One that was removed is in the index until its log has drained.
+      // A removed server stays in the index until its log has drained.
       guard let server = try records.json(ServerRecord.self, .settings(space)), server.removedAt == nil
       else { continue }
       servers.append(server.info(space, memberCount: count))
@@ -126,8 +126,8 @@ extension ServerRecord {
 }
 
 extension EntityID {
-  /// 63 random bits: no broker has to ask another one which ids are taken, and no id tells how many
-  /// there are.
+  /// 63 random bits. So no broker has to ask another one which ids are in use, and an id does not reveal how
+  /// many there are.
   static func random() -> EntityID { EntityID(bits: .random(in: .min ... .max)) }
 }
 

@@ -14,7 +14,7 @@ enum Sessions {
   ) async throws(Refusal) -> HTTPResponse {
     let head = try head(of: request, services)
     let caller = try request.known()
-    // Not a cookie's own: who has one only would be given the same again.
+    // A token in a cookie does not count: a client with only a cookie would receive the same cookie again.
     let token = try Caller.bearer(head.headers["Authorization"])
     guard case .key = caller.credential else {
       throw Refusal(.forbidden, "a key cannot open a session: keys are for back ends, not for browsers")
@@ -32,7 +32,8 @@ enum Sessions {
     return response
   }
 
-  /// A cookie that is not for other sites would not be sent along by the page that asks for it.
+  /// If a page of another site asks for the cookie, the cookie must be for other sites; otherwise the browser
+  /// would not send it along.
   private static func sameSite(_ head: HTTPRequestHead, _ services: LoopServices) -> SessionCookie.SameSite {
     guard case .allowed = services.broker.crossOrigin.asker(head.headers),
       services.broker.sessionCookie(for: head) == .secure
@@ -48,8 +49,8 @@ enum Sessions {
     return response
   }
 
-  /// - Throws: where there are no sessions. Also for a page that is not let ask: it would log somebody in as somebody else,
-  ///   or out.
+  /// - Throws: if there are no sessions, or if the page's origin is not allowed. Such a page could log the
+  ///   user in as another user, or log the user out.
   private static func head(of request: Request, _ services: LoopServices) throws(Refusal) -> HTTPRequestHead {
     guard services.broker.configuration.browsers.givesCookies else {
       throw Refusal(.notFound, "this broker does not give session cookies (browsers.cookie)")
@@ -66,12 +67,12 @@ extension Refusal {
 }
 
 extension Broker {
-  /// By which name a session's cookie is given to whoever asks so.
+  /// The name and form of the cookie that the answer to this request sets.
   func sessionCookie(for head: HTTPRequestHead) -> SessionCookie {
     .given(to: head, isEncrypted: certificate != nil)
   }
 
-  /// The content of a request's session cookie.
+  /// The token in a request's session cookie.
   func sessionToken(in cookies: String, of head: HTTPRequestHead) throws(Refusal) -> UTF8Text? {
     for cookie in SessionCookie.taken(from: head, isEncrypted: certificate != nil) {
       if let token = try cookie.value(in: cookies) { return token }

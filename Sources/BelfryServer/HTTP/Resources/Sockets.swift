@@ -1,17 +1,17 @@
 import BelfryInterface
 import BelfryModel
 
-/// WebSockets, and who answers what is asked on them.
+/// WebSockets, and the handlers that answer their frames.
 enum Sockets {
   static let handlers: [Handler] = [SocketRoutes.socket.socketed(by: open)]
 
-  /// The handlers that answer the same over HTTP.
+  /// The handlers of frames; the same handlers answer over HTTP.
   static let handlersOfFrames: [SocketRequest: Handler] = Dictionary(
     uniqueKeysWithValues: SocketRequest.allCases.compactMap { request in
       Handlers.all.first { $0.route === request.route }.map { (request, $0) }
     })
 
-  /// Whoever is known by the request itself is connected with it; everybody else says so in a frame.
+  /// A caller that the request itself names is connected with it. Other callers name themselves in a frame.
   private static func open(
     _ request: Request, _ services: LoopServices, after: FeedCursor?, counts: Int, ticket: String?,
     connect: Int

@@ -3,18 +3,18 @@ import BelfryInterface
 import BelfryModel
 import BelfryStore
 
-/// A space as a caller sees it: its settings, and the caller's own record in it, as of one moment.
+/// A space as a caller sees it: its settings, and the caller's own record in it, at one moment.
 struct SpaceView<Record: SpaceRecord> {
   let space: SpaceID
   let settings: Record
-  /// Nil for whoever is no member.
+  /// Nil if the caller is not a member.
   let member: MemberRecord?
   let records: Records
 
   /// - Parameters:
-  ///   - channel: the channel looked into.
-  ///   - access: who may look, by what the space is.
-  ///   - others: records to read beside.
+  ///   - channel: the channel that the caller looks into.
+  ///   - access: gives the callers who may look, from the settings of the space.
+  ///   - others: records that are read in addition.
   init(
     _ request: Request, of space: SpaceID, channel: EntityID? = nil, for access: (Record) -> Access,
     reading others: [RecordAddress] = [],
@@ -56,12 +56,13 @@ extension LoopServices {
     }
   }
 
-  /// A page of one of a space's tables, a flat price however long the table is.
+  /// A page of one of a space's tables. Its price does not depend on the length of the table.
   ///
   /// - Parameters:
-  ///   - access: who may look, by what the space is.
-  ///   - expires: whether what is listed ends at some time, so that the store is asked what time it is.
-  ///   - render: one record as it is shown; nil for what is not to be shown, such as what has expired.
+  ///   - access: gives the callers who may look, from the settings of the space.
+  ///   - expires: true if elements of the table expire, so that the store must be asked for the time.
+  ///   - render: makes the shown form of one record; nil for a record that is not shown, such as one that has
+  ///     expired.
   func listing<Record: SpaceRecord>(
     _ name: StaticString, of table: RecordTable, in space: SpaceID, _ limit: Int, after cursor: PageCursor?,
     for access: (Record) -> Access, _ request: Request, expires: Bool = false,
@@ -77,9 +78,9 @@ extension LoopServices {
   }
 }
 
-/// How records of tables are shown that several kinds of spaces have.
+/// The shown form of records in tables that several kinds of spaces have.
 enum Listed {
-  /// A table whose fields say it all.
+  /// A record with nothing to show except its field, which names the account.
   static func account(_ field: String, _: String, _: Int64) -> JSONValue? { .string(field) }
 
   static func muted(_ field: String, _ text: String, _ now: Int64) -> JSONValue? {
@@ -88,7 +89,7 @@ enum Listed {
   }
 }
 
-/// What the store refuses, as what the caller is told.
+/// Runs a read, and turns the store's error into the refusal for the caller.
 func reading<Value>(_ read: () async throws(StoreError) -> Value) async throws(Refusal) -> Value {
   do {
     return try await read()

@@ -15,7 +15,7 @@ enum Subscriptions {
     },
   ]
 
-  /// Each of them is done or fails by itself.
+  /// Each change is done or fails by itself.
   private static func change(
     _ request: Request, _ services: LoopServices, servers: [EntityID]?,
     channels: [AccountRoutes.ChannelPlace]?, isSubscribed: Bool
@@ -42,7 +42,7 @@ enum Subscriptions {
     return .json(["failed": .array(failed)])
   }
 
-  /// All the channels of a server that the account can subscribe to.
+  /// Changes all the channels of a server that the account can subscribe to.
   private static func changeAll(
     of server: EntityID, _ isSubscribed: Bool, _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> HTTPResponse {
@@ -55,13 +55,13 @@ enum Subscriptions {
     }
     let failed = try await set(
       channels.compactMap { EntityID($0.field) }, of: server, isSubscribed, by: actor, request, services)
-    // What is not the account's to subscribe to is not meant by "all".
+    // "All" does not include channels that the account cannot subscribe to.
     let unexpected = failed.values.first { ![.notMember, .notFound, .banned].contains($0.code) }
     if let unexpected { throw unexpected }
     return .noContent
   }
 
-  /// - Returns: the channels that failed, all of them when the server did.
+  /// - Returns: the channels that failed; all of them if the server failed.
   private static func set(
     _ channels: [EntityID], of server: EntityID, _ isSubscribed: Bool, by actor: Actor,
     _ request: Request, _ services: LoopServices
@@ -94,7 +94,8 @@ enum Subscriptions {
     return .object(members)
   }
 
-  /// While the store is away nothing is said of single places: the whole is to be tried again.
+  /// If the store is away, the answer says nothing about single places: the client must repeat the whole
+  /// request.
   private static func requireUsual(_ refusal: Refusal) throws(Refusal) {
     if [.unavailable, .unknownOutcome].contains(refusal.code) { throw refusal }
   }

@@ -4,7 +4,7 @@ import BelfryInterface
 import BelfryModel
 import BelfryStore
 
-/// Tickets: made for whoever has a token, and taken once, on any broker.
+/// Tickets: made for a caller with a token, and used once, on any broker.
 enum Tickets {
   static let handlers: [Handler] = [NotificationRoutes.makeTicket.handled(by: make)]
 
@@ -12,7 +12,7 @@ enum Tickets {
     _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
-    // What it would open is for an account, and to be told so now is better than by a stream that fails.
+    // The ticket opens a stream of an account. A refusal now is better than a stream that fails later.
     _ = try caller.account()
     let ticket = StreamTicket.make()
     try await reading { () async throws(StoreError) in
@@ -25,8 +25,8 @@ enum Tickets {
 }
 
 extension LoopServices {
-  /// Takes a ticket, which is good for nobody else from then on.
-  /// - Returns: who asked for it, if what they had asked with still holds.
+  /// Uses up a ticket. After this, it is not valid for anybody else.
+  /// - Returns: the caller who asked for the ticket, if the caller's token is still accepted.
   func redeem(_ text: UTF8Text) async throws(Refusal) -> Caller {
     guard let ticket = StreamTicket(text) else { throw .unknownTicket }
     let record = try await reading { () async throws(StoreError) in

@@ -3,15 +3,15 @@ import BelfryInterface
 import BelfryModel
 import BelfryStore
 
-// Invitations and applications that wait: how they are listed, and how one is answered that is named by an account.
+// Lists waiting invitations and applications, and answers one that is named by an account.
 
 extension LoopServices {
-  /// Carries out what answers a request.
+  /// Carries out the operation that answers a request.
   ///
   /// - Parameters:
-  ///   - name: the id of the request, or its account. A name that can be both is an id first.
-  ///   - answer: the operation for a request of this id.
-  /// - Throws: what the first id was refused with, if none waits.
+  ///   - name: the id of the request, or its account. A name that can be both is first taken as an id.
+  ///   - answer: makes the operation for a request with this id.
+  /// - Throws: the refusal of the first id, if no request waits.
   func answer<Answering: SpaceOperation>(
     _ name: RequestName, _ kind: RequestRecord.Kind, in space: SpaceID, channel: EntityID? = nil,
     of request: Request, by answer: (RequestID) -> Answering
@@ -29,7 +29,7 @@ extension LoopServices {
     throw first ?? .invalid("requestId", "does not name a pending request")
   }
 
-  /// A page of the requests of one kind that wait in a space, for its owner and its admins.
+  /// A page of the waiting requests of one kind in a space, for its owner and its admins.
   func waitingRequests<Record: SpaceRecord>(
     _ kind: RequestRecord.Kind, in space: SpaceID, _: Record.Type, _ limit: Int, after cursor: PageCursor?,
     _ request: Request
@@ -44,8 +44,8 @@ extension LoopServices {
 // MARK: - Those of one account
 
 extension LoopServices {
-  /// A page of the invitations that wait for an account's answer, by their ids. Each page looks at as many places as it may
-  /// hold invitations, so those that were answered make it shorter.
+  /// A page of the invitations that wait for an account's answer, by their ids. Each page looks at as many
+  /// places as it may hold invitations, so answered invitations make it shorter.
   func invitations(
     to account: AccountID, _ limit: Int, after last: EntityID?
   ) async throws(Refusal) -> HTTPResponse {
@@ -81,7 +81,7 @@ private struct Invitation {
       + (place.channel.map { [.channel($0, of: place.space)] } ?? [])
   }
 
-  /// Nil if it does not wait any more.
+  /// Nil if it is not waiting any more.
   func shown(_ records: Records, _ now: Int64) -> JSONValue? {
     guard let text = records.text(.request(id, of: place.space)), let name = name(records),
       case .object(var members)? = Listed.request(id.text, text, now, where: { $0.account == account })
@@ -105,7 +105,7 @@ private struct Invitation {
 // MARK: - As they are shown
 
 extension Listed {
-  /// A request that waits; nil of one that has expired or that is not wanted.
+  /// A request that waits; nil if it has expired or is not wanted.
   static func request(
     _ id: String, _ text: String, _ now: Int64, where isWanted: (RequestRecord) -> Bool
   ) -> JSONValue? {

@@ -7,7 +7,7 @@ import BelfryOutbound
 import BelfryStore
 import BelfrySystem
 
-/// Where copies of notifications are posted, for apps and operators.
+/// Webhooks, which post copies of notifications, for apps and operators.
 enum Webhooks {
   static let handlers: [Handler] = [
     WebhookRoutes.create.handled(by: create),
@@ -78,7 +78,8 @@ enum Webhooks {
     let url = try url.map { text throws(Refusal) in try read(text) }
     let spaces = try spaces.map { names throws(Refusal) in try read(spaces: names) }
     if enabled == true {
-      // It is to have its days of failures once more. Otherwise the next failure would disable it again.
+      // A webhook that is enabled again may fail for the full number of days once more. Otherwise the next
+      // failure would disable it again.
       try await reading { () async throws(StoreError) in
         try await services.administration.endWebhookFailures(id)
       }
@@ -161,7 +162,7 @@ enum Webhooks {
     return spaces
   }
 
-  /// As it is now: another broker may have changed it.
+  /// The webhook as it is now: another broker may have changed it.
   private static func find(_ id: EntityID, _ services: LoopServices) async throws(Refusal) -> WebhookEndpoint
   {
     try await refresh(services)
@@ -175,11 +176,12 @@ enum Webhooks {
     }
   }
 
-  /// How often a change is decided again when others change the same webhook. Each time one of them succeeds.
+  /// The most rounds in which a change is decided again while others change the same webhook. Each round, one
+  /// of them succeeds.
   private static let roundsMax = 16
 
-  /// Decides on the record that is kept, and writes only if it is still that one. Of two requests at once none undoes what
-  /// the other has been told is done.
+  /// Decides on the stored record, and writes only if the record is still the same. So of two simultaneous
+  /// requests, neither undoes a change that the other has already confirmed.
   private static func change(
     _ id: EntityID, _ services: LoopServices, _ decide: (inout WebhookEndpoint) throws(Refusal) -> Void
   ) async throws(Refusal) -> WebhookEndpoint {
