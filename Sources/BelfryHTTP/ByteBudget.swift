@@ -15,8 +15,8 @@ package final class SharedBytes: Sendable {
   private let state: Mutex<FairShares<UTF8Text>>
 
   /// - Parameters:
-  ///   - accountBytes: of one account at most, however much is free.
-  ///   - reservedBytes: that users leave free for trusted callers.
+  ///   - accountBytes: the most that one account may hold, even if more is free.
+  ///   - reservedBytes: the bytes that users leave free for trusted callers.
   package init(limitBytes: Int, accountBytes: Int, reservedBytes: Int = 0) {
     self.accountBytes = accountBytes
     state = Mutex(FairShares(total: limitBytes, perOwner: accountBytes, reserved: reservedBytes))
@@ -31,11 +31,11 @@ package final class SharedBytes: Sendable {
     state.withLock { $0.giveBack(bytes, of: account) }
   }
 
-  /// How many times its budget an account may hold. Results of what was carried out are answered in any case, and a
-  /// page longer than the budget is given while nothing else is held.
+  /// The number of budgets that an account may hold at most. Results of finished work are answered in any
+  /// case, and a page longer than the budget is given while nothing else is held.
   private static let excessMax = 4
 
-  /// Whether the account holds so much that its requests are refused until it has taken answers.
+  /// True if the account holds so much that its requests are refused until it has taken answers.
   func isExhausted(by account: UTF8Text) -> Bool {
     state.withLock { $0.taken(by: account) >= accountBytes * Self.excessMax }
   }
@@ -44,9 +44,11 @@ package final class SharedBytes: Sendable {
   package var accountsHolding: Int { state.withLock { $0.ownerCount } }
 }
 
-/// What one request holds of a budget. Given back with the last reference: keep it beside the bytes that it counts.
+/// The bytes that one request holds of a budget. They are given back with the last reference, so keep it
+/// together with the bytes that it counts.
 package final class HeldBytes: Sendable {
-  /// So many bytes are not counted, which spares most requests the lock. A connection itself takes more.
+  /// Up to this number bytes are not counted, which spares most requests the lock. A connection itself takes
+  /// more.
   static let uncountedBytes = 4 * 1024
 
   private let shared: SharedBytes
@@ -63,8 +65,8 @@ package final class HeldBytes: Sendable {
     if bytes > 0 { shared.giveBack(bytes, of: account) }
   }
 
-  /// Changes the number of bytes held, unless there is no room. On the loop of the request only.
-  /// - Parameter bytes: in all, not in addition.
+  /// Changes the number of bytes held, unless there is no room. Called only on the loop of the request.
+  /// - Parameter bytes: the new total, not an addition.
   func grow(to bytes: Int, isForced: Bool = false) -> SharedBytes.Shortage? {
     let held = count.load(ordering: .relaxed)
     guard bytes > max(held, Self.uncountedBytes) else { return nil }
@@ -81,8 +83,8 @@ package struct HTTPBudgets: Sendable {
   /// Answers that clients have yet to take.
   package let answers: SharedBytes
 
-  /// Bodies: eight batches of the largest size, of which users have four and one account two. Answers: dozens of the
-  /// longest pages, several of one account.
+  /// The budget for bodies holds eight batches of the largest size: users may have four of them, and one
+  /// account two. The budget for answers holds dozens of the longest pages, several of them for one account.
   package init(
     bodies: SharedBytes = SharedBytes(limitBytes: 64 << 20, accountBytes: 16 << 20, reservedBytes: 32 << 20),
     answers: SharedBytes = SharedBytes(limitBytes: 64 << 20, accountBytes: 8 << 20, reservedBytes: 32 << 20)

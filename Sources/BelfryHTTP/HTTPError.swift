@@ -14,9 +14,9 @@ package struct HTTPError: Error, Equatable, CustomStringConvertible {
   }
 
   package let code: Code
-  /// What the system says about it.
+  /// The system's message.
   package let cause: String
-  /// What was attempted, as `bind [::1]:8080`.
+  /// The action that failed, such as `bind [::1]:8080`.
   package let place: String
 
   package var description: String {

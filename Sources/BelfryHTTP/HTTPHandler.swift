@@ -1,17 +1,18 @@
 package import BelfryBytes
 
-/// What answers requests. It lives on the server's loop and is called on its thread.
+/// Answers requests. It lives on the server's loop and is called on its thread.
 package protocol HTTPHandler: AnyObject {
-  /// Header fields that it decides by, and of which a request may have only one.
+  /// Header fields that the handler decides by. A request may have only one of each.
   var fieldsGivenOnce: [String] { get }
 
   /// Asked when the headers have arrived, before the body is read.
   func route(_ head: HTTPRequestHead) -> HTTPRouting
 
-  /// The answer to what is refused before it is a request, or instead of one.
+  /// The answer to bytes that are refused before they are a request, or to a refused request.
   func refuse(_ refusal: HTTPRefusal) -> HTTPResponse
 
-  /// Further fields of an answer, which follow from what its request says, whoever answers it and be it a refusal.
+  /// Additional fields of an answer, which follow from the request's headers. They are added to every answer,
+  /// even a refusal.
   func fieldsOfAnswer(to request: HTTPHeaders) -> [(name: String, value: String)]
 
   /// There is no room for more connections, so new ones wait. Called once a minute at most.
@@ -25,9 +26,9 @@ extension HTTPHandler {
   package func fieldsOfAnswer(to request: HTTPHeaders) -> [(name: String, value: String)] { [] }
 }
 
-/// What a handler decides when the headers are there.
+/// A handler's decision when the headers are there.
 package enum HTTPRouting {
-  /// Answered by the headers alone. The body is read, and not kept.
+  /// The headers alone decide the answer. The body is read, and not kept.
   case refused(HTTPResponse)
   case routed(any HTTPRoutedRequest)
 }
@@ -36,7 +37,8 @@ package enum HTTPRouting {
 package protocol HTTPRoutedRequest: AnyObject {
   /// The longest body that is accepted.
   var bodyMaxBytes: Int { get }
-  /// In whose budget its body and its answer count, beside the common one; nil: nobody's.
+  /// The account whose budget its body and its answer count in, in addition to the common budget; nil: only
+  /// the common budget.
   var account: UTF8Text? { get }
 
   /// Called once, with the whole body. The exchange is answered now or later.

@@ -1,6 +1,6 @@
 package import BelfryBytes
 
-/// What is known of a request when its headers have arrived.
+/// The properties of a request that are known when its headers have arrived.
 package struct HTTPRequestHead: Sendable {
   package let method: UTF8Text
   /// The path as sent, without the query.
@@ -15,7 +15,8 @@ package struct HTTPRequestHead: Sendable {
   package let client: ClientAddress
   private let targetAuthority: String?
 
-  /// For whom the request is meant, as `host[:port]`: what the target says goes before `Host` (RFC 9112 section 3.2.2).
+  /// The host that the request is meant for, as `host[:port]`. The host in the target takes precedence over
+  /// `Host` (RFC 9112 section 3.2.2).
   package var host: String? { targetAuthority ?? headers["Host"] }
   let isHTTP10: Bool
 
@@ -49,7 +50,7 @@ package struct HTTPResponse: Sendable {
   package var body: [UInt8]
   /// The body is held in any case, for all who ask for it, and counts in nobody's budget.
   package var isShared = false
-  /// False of the answer to HEAD where GET would be answered with a stream.
+  /// False for the answer to HEAD if GET would be answered with a stream.
   package var hasLength = true
 
   package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {

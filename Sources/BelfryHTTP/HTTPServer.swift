@@ -18,7 +18,7 @@ package final class HTTPServer {
   private var acceptor: Acceptor?
   private var handshakes: HandshakeSet?
   private var connections: [HTTPConnection] = []
-  /// Those that have more to do than one turn of the loop allows.
+  /// The connections that have more to do than one turn of the loop allows.
   private var unfinished = Queue<HTTPConnection>()
   /// Found in one look at all connections, since each new client may need another.
   private var sheddable = Queue<ShedOrder.Candidate>()
@@ -59,11 +59,11 @@ package final class HTTPServer {
 
   package var openConnections: Int { connections.count + streams.count + openHandshakes }
   package var openHandshakes: Int { handshakes?.count ?? 0 }
-  /// nil where connections are not encrypted.
+  /// nil if connections are not encrypted.
   package var handshakeCounts: HTTPHandshakeCounts? { handshakes?.counts }
   package var openStreams: Int { streams.count }
-  /// Connections with a request, until the kernel has the last byte of its answer. After ``quiesce()`` those too, for a
-  /// moment, whose first request is perhaps on its way.
+  /// Connections with a request, until the kernel has the last byte of its answer. For a moment after
+  /// ``quiesce()``, these include connections whose first request may be on its way.
   package var openRequests: Int {
     let isWaiting = firstRequestsUntil.map { loop.now < $0 } ?? false
     return connections.count { $0.hasRequest || isWaiting && $0.shedPlace?.reason == .silent }
@@ -119,7 +119,7 @@ extension HTTPServer {
     streams.beginTurn()
     for _ in 0..<unfinished.count { unfinished.popFirst()?.resume() }
     handshakes?.advance()
-    // What is left goes on after the loop has looked at its descriptors.
+    // The remaining work continues after the loop has looked at its descriptors.
     if streams.hasAwake || !unfinished.isEmpty || handshakes?.isBusy == true { loop.requireHooks() }
   }
 
@@ -153,7 +153,7 @@ extension HTTPServer {
     }
   }
 
-  /// - Parameter refusal: what the connection is told instead of being served.
+  /// - Parameter refusal: the refusal that the connection gets in place of service.
   func take(_ transport: any ByteTransport, from client: ClientAddress, refused refusal: HTTPRefusal? = nil) {
     do throws(SystemError) {
       let connection = try HTTPConnection(transport, from: client, of: self)
@@ -180,7 +180,8 @@ extension HTTPServer {
     }
     let routing = handler.route(head)
     guard case .routed(let request) = routing else { return routing }
-    // Results of what is carried out are kept in any case, so nothing more is done for an account that takes none.
+    // Results of finished work are kept in any case, so no more work is done for an account that does not
+    // take them.
     if let account = request.account, budgets.answers.isExhausted(by: account) {
       return .refused(handler.refuse(HTTPRefusal(.owner)))
     }

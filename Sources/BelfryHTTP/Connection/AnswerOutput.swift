@@ -1,6 +1,6 @@
 import BelfryTransport
 
-/// An answer on its way to the client: what of it has been written, and what not.
+/// An answer on its way to the client: the written and the unwritten part.
 struct AnswerOutput {
   enum Result {
     case written, wait, lost
@@ -10,14 +10,14 @@ struct AnswerOutput {
   private var beginning: [UInt8] = []
   private var body: [UInt8] = []
   private var writtenBytes = 0
-  /// What the kernel had room for at once, whether or not the client takes anything.
+  /// The bytes that the kernel had room for at once, even if the client takes nothing.
   private var bufferedBytes: Int?
-  /// How much the client has taken since it was first waited for.
+  /// The number of bytes that the client has taken since the first wait for it.
   var takenBytes: Int { writtenBytes - (bufferedBytes ?? 0) }
   /// Counts the answer while it is here.
   private var held: HeldBytes?
 
-  /// Of nothing.
+  /// An output without an answer.
   init() {}
 
   init(_ response: HTTPResponse, isLast: Bool, hasBody: Bool, date: [UInt8], _ held: HeldBytes?) {

@@ -3,10 +3,10 @@ import BelfryLoop
 import BelfrySystem
 import BelfryTransport
 
-/// One connection and its requests, one after the other. On the server's loop.
+/// One connection and its requests, one after the other, on the server's loop.
 ///
-/// What it does follows from its phase: it reads while it receives, and neither reads nor writes while a request is
-/// handled. Nothing is allocated for a connection that waits for its next request.
+/// The phase decides the work: the connection reads while it receives, and neither reads nor writes while a
+/// request is handled. Nothing is allocated for a connection that waits for its next request.
 final class HTTPConnection {
   enum Phase {
     /// A request is arriving, or is expected on a new connection.
@@ -16,8 +16,8 @@ final class HTTPConnection {
     case answering
     /// Between two requests.
     case idle
-    /// The last answer was given. What still arrives is thrown away until the client closes: if the connection were closed
-    /// with anything unread, the kernel would take the answer back.
+    /// The last answer was given. Bytes that still arrive are thrown away until the client closes. If the
+    /// connection were closed with unread bytes, the kernel would discard the answer.
     case lingering
     case closed
   }
@@ -30,9 +30,9 @@ final class HTTPConnection {
   private var deadline: ContinuousClock.Instant?
 
   private var intake: RequestIntake
-  /// What has arrived and was not consumed.
+  /// The bytes that have arrived and were not consumed.
   private var input: [UInt8] = []
-  /// When the request that arrives began to, and how much of it has arrived.
+  /// The time at which the present request began to arrive, and the number of its bytes so far.
   private var began: ContinuousClock.Instant
   private var receivedBytes = 0
   private var isAdvancing = false
@@ -76,7 +76,7 @@ final class HTTPConnection {
     }
   }
 
-  /// Its place among those that make room for others; nil while it has a request.
+  /// Its place among the connections that make room for others; nil while it has a request.
   var shedPlace: ShedOrder.Place? {
     guard let deadline else { return nil }
     return switch phase {
@@ -87,7 +87,7 @@ final class HTTPConnection {
     }
   }
 
-  /// Nothing has ever come of it.
+  /// True if no byte has ever come from the client.
   private var isSilent: Bool { receivedBytes == 0 && !hasAnswered }
 
   // MARK: Events
@@ -95,13 +95,13 @@ final class HTTPConnection {
   private func handle(_ readiness: Readiness) {
     guard readiness.isDisjoint(with: [.hangup, .error]) else { return close() }
     switch phase {
-    // Nothing more is read meanwhile, or whoever sends without waiting would fill the memory.
+    // Nothing more is read meanwhile. Otherwise a client that sends without waiting would fill the memory.
     case .receiving where isUnfinished: listen(for: [])
     case .receiving, .idle: receive()
     case .lingering: discard()
     case .handling: handleEarly(readiness)
     case .answering:
-      // Whoever sends before it has its answer waits.
+      // A client that sends before it has its answer waits.
       if readiness.contains(.writable) { write() } else { listen(for: .writable) }
     case .closed: break
     }
@@ -140,7 +140,7 @@ final class HTTPConnection {
     deadline = nil
     watch?.cancel()
     watch = nil
-    // Whoever still holds the exchange is to hold nothing more.
+    // Somebody may still hold the exchange, but it must not hold anything else.
     (input, output, request, routed, lastTarget) = ([], AnswerOutput(), nil, nil, nil)
     let exchange = exchange
     self.exchange = nil
@@ -152,7 +152,7 @@ final class HTTPConnection {
     do throws(SystemError) {
       try watch?.update(readiness)
     } catch {
-      // Without events of its socket it would hang for ever.
+      // Without events of its socket the connection would hang for ever.
       close()
     }
   }
@@ -200,7 +200,7 @@ extension HTTPConnection {
         handle(body, held)
       case .answer(let refusal, let isLast): refuse(refusal, isLast: isLast)
       }
-      // Others have their turn before more is done for one that asks without waiting.
+      // Other connections have their turn before a client that sends without waiting is served again.
       if case .route = action { requestsLeft -= 1 }
       if requestsLeft == 0, phase == .receiving {
         isUnfinished = true
@@ -211,7 +211,7 @@ extension HTTPConnection {
     drop(consumed)
   }
 
-  /// Where the connection may be given away, what has arrived behind the request goes with it.
+  /// If the connection may become a WebSocket, the bytes after the request are kept for it.
   private func keepOnly(behind consumed: inout Int) {
     // Most requests arrive whole, and leave nothing behind.
     if consumed == input.count {
@@ -256,7 +256,7 @@ extension HTTPConnection {
     case .routed(let routed):
       self.routed = (head, routed)
       var held: HeldBytes?
-      // Not allocated where there is no body, or one too small to be counted.
+      // It is not allocated if there is no body, or a body too small to be counted.
       if request.contentLength.map({ $0 > HeldBytes.uncountedBytes }) ?? true {
         held = HeldBytes(of: server.budgets.bodies, for: routed.account)
       }
@@ -267,7 +267,7 @@ extension HTTPConnection {
     }
   }
 
-  /// Clients mostly ask for the same again. To see that costs less than to take the target apart.
+  /// Clients usually send the same target again. A comparison costs less than parsing the target.
   private func target(of request: RequestHead) -> RequestTarget? {
     if let lastTarget, lastTarget.text == request.target { return lastTarget.target }
     let target = RequestTarget(request.target.string)
@@ -275,7 +275,7 @@ extension HTTPConnection {
     return target
   }
 
-  /// Where the kernel has no room for as little, the client has not read what was answered before, and would not read this.
+  /// If the kernel has no room for so few bytes, the client has not read earlier answers, nor would it read this.
   private func sayContinue() {
     // SAFETY: the transport has taken what it takes when it returns.
     switch unsafe Self.continueLine.withUnsafeBytes({ unsafe transport.write($0) }) {

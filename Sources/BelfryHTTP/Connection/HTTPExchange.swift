@@ -52,7 +52,8 @@ package final class HTTPExchange {
   }
 
   /// Answers with a WebSocket, which goes on until one side closes it.
-  /// - Parameter messageBytesMax: of the client's messages, until ``WebSocket/allow(messageBytesMax:)``.
+  /// - Parameter messageBytesMax: the longest message from the client, until
+  ///   ``WebSocket/allow(messageBytesMax:)``.
   package func upgrade(
     _ handshake: WebSocketHandshake, messageBytesMax: Int, for owner: any WebSocketOwner
   ) {
@@ -66,7 +67,7 @@ package final class HTTPExchange {
     connection.handOver(handshake, to: socket)
   }
 
-  /// Whether there is still an answer to give; it is given from here on.
+  /// True if the exchange still waits for its answer. The answer is given from here on.
   private func isAwaited() -> Bool {
     assert(state != .answered, "an exchange is answered once")
     guard state == .awaited else { return false }
@@ -85,8 +86,8 @@ package final class HTTPExchange {
   }
 
   /// Counts an answer until the client has taken it.
-  /// - Returns: the answer, or a refusal if there is no room for it. The result of what was carried out is given in any
-  ///   case; an account that holds too much of these has its next requests refused.
+  /// - Returns: the answer, or a refusal if there is no room for it. The result of finished work is given in
+  ///   any case. An account that holds too many of these has its next requests refused.
   private func held(_ response: HTTPResponse) -> (HTTPResponse, HeldBytes?) {
     guard !response.isShared, response.body.count > HeldBytes.uncountedBytes else { return (response, nil) }
     let held = HeldBytes(of: server.budgets.answers, for: account)

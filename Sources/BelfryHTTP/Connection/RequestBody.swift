@@ -1,7 +1,7 @@
 /// A body as it arrives, kept up to the limit and as far as the budget goes.
 struct RequestBody {
   private var bytes: [UInt8] = []
-  /// For how many bytes there is memory.
+  /// The number of bytes that there is memory for.
   private var roomBytes = 0
   private let announcedBytes: Int
   private let limitBytes: Int
@@ -14,7 +14,7 @@ struct RequestBody {
     self.held = held
   }
 
-  /// - Returns: why it is not taken, if it is not.
+  /// - Returns: the reason for which it is refused; nil if it is taken.
   mutating func append(_ more: ArraySlice<UInt8>) -> HTTPRefusal? {
     guard more.count <= limitBytes - bytes.count else { return .bodyTooLarge(limitBytes: limitBytes) }
     if let shortage = makeRoom(for: bytes.count + more.count) { return HTTPRefusal(shortage) }
@@ -33,10 +33,10 @@ struct RequestBody {
     return nil
   }
 
-  /// Announced and not yet kept; nil where the client has not told the body's length.
+  /// The announced bytes that are not kept yet; nil if the client has not announced the length of the body.
   var missingBytes: Int? { announcedBytes > 0 ? announcedBytes - bytes.count : nil }
 
-  /// - Returns: what was kept, and what counts it.
+  /// - Returns: the bytes that were kept, and the object that counts them.
   mutating func take() -> (bytes: [UInt8], held: HeldBytes?) {
     let taken = (bytes, held)
     (bytes, held, roomBytes) = ([], nil, 0)

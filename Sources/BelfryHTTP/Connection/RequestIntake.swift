@@ -1,42 +1,44 @@
-/// Takes a connection's requests in: what is read of each, what is kept of its body, and when it is refused. A pure state
-/// machine; ``HTTPConnection`` does what it says.
+/// Takes in the requests of a connection: decides how much is read, how much of a body is kept, and when a
+/// request is refused. It is a pure state machine, and ``HTTPConnection`` carries out its actions.
 ///
-/// A refusal that comes before or within a body can be told at once or after the body. A client that is told at once
-/// saves itself the rest, but the connection ends with it: whatever the client sends next might be body or request. A
-/// client that is cut while it sends seldom sees the answer, so what is on its way is read first. Of a body whose length the
-/// client has not told, as much is waited for as of one whose length is known.
+/// A refusal before the end of the body can be sent at once or after the body. If it is sent at once, the
+/// client need not send the rest, but the connection ends: the next bytes could be body or request. A client
+/// whose connection is cut while it sends seldom sees the answer. So bytes that are on their way are read
+/// first. If the client has not announced the length of a body, the limit for this is the same as for
+/// announced lengths.
 struct RequestIntake {
   enum Action {
     /// More has to arrive.
     case wait
-    /// A head is there. The caller says by `accept` or `refuse` what becomes of the request.
+    /// A head is there. The caller accepts or refuses the request by `accept` or `refuse`.
     case route(RequestHead)
     /// The request is whole.
     case handle(body: [UInt8], held: HeldBytes?)
-    /// The request is answered so. The last answer of a connection ends it; what still arrives is thrown away.
+    /// The answer for the request. The last answer of a connection ends it; bytes that still arrive are
+    /// thrown away.
     case answer(IntakeRefusal, isLast: Bool)
   }
 
   private var reader: RequestReader
   private var body: RequestBody?
   private var bodyMaxBytes = 0
-  /// What is answered when the body has been read.
+  /// The answer to give when the body has been read.
   private var refusal: IntakeRefusal?
-  /// How much of a body has arrived whose length the client has not told; nil while there is none.
+  /// The bytes that have arrived of a body without an announced length; nil while there is no such body.
   private var chunkedBytes: Int?
 
   init(_ reader: RequestReader) { self.reader = reader }
 
-  /// Whether anything of a request has arrived.
+  /// True if anything of a request has arrived.
   var hasBegun: Bool { reader.hasBegun }
 
-  /// Of a request that was refused before its head was accepted, the fields that were read.
+  /// The fields that were read of a request that was refused before its head was accepted.
   var headersOfRefused: HTTPHeaders? { reader.headersOfRefused }
 
-  /// Whether what arrives next belongs to a body.
+  /// True if the next bytes belong to a body.
   var isInBody: Bool { body != nil }
 
-  /// - Parameter input: what has arrived and was not consumed.
+  /// - Parameter input: the bytes that have arrived and were not consumed.
   mutating func next(_ input: ArraySlice<UInt8>) -> (action: Action, consumed: Int) {
     var rest = input
     while true {
@@ -73,7 +75,7 @@ struct RequestIntake {
     return refusal.map { .answer($0, isLast: false) } ?? .handle(body: taken.0, held: taken.1)
   }
 
-  /// - Parameter held: counts the body; nil where it is too small to be counted.
+  /// - Parameter held: counts the body; nil if the body is too small to be counted.
   mutating func accept(_ head: RequestHead, bodyMaxBytes: Int, held: HeldBytes?) {
     self.bodyMaxBytes = bodyMaxBytes
     body = RequestBody(announcedBytes: head.contentLength ?? 0, limitBytes: bodyMaxBytes, held: held)
@@ -81,7 +83,7 @@ struct RequestIntake {
 
   /// - Returns: the answer, if it does not wait for the body.
   mutating func refuse(_ head: RequestHead, _ refusal: IntakeRefusal) -> Action? {
-    // Nobody who waits for a word before the body will send it now.
+    // A client that waits for permission before it sends the body will not send the body now.
     if (head.contentLength ?? 0) > HTTPLimits.awaitedBytes || head.isContinueExpected {
       return .answer(refusal, isLast: true)
     }
@@ -89,7 +91,7 @@ struct RequestIntake {
     return nil
   }
 
-  /// - Returns: the answer, where the body is refused and the rest of it is not waited for.
+  /// - Returns: the answer, if the body is refused and the rest of it is not waited for.
   private mutating func take(_ bytes: ArraySlice<UInt8>) -> Action? {
     if let arrived = chunkedBytes { chunkedBytes = arrived + bytes.count }
     if refusal == nil {
@@ -104,7 +106,7 @@ struct RequestIntake {
   }
 }
 
-/// Who refuses a request before it is handled.
+/// The layer that refuses a request before it is handled.
 enum IntakeRefusal {
   case byProtocol(HTTPRefusal)
   case byHandler(HTTPResponse)

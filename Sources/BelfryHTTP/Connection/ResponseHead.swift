@@ -8,7 +8,7 @@ enum ResponseHead {
     case chunked
     /// The end of the connection is the end of the body, for HTTP/1.0.
     case untilClose
-    /// Nothing is said: there is no body, and the one that is left out has no length.
+    /// No length is given: there is no body, and the body that is left out has no length.
     case untold
   }
 
@@ -52,7 +52,7 @@ enum ResponseHead {
     head += lineEnd
   }
 
-  /// Whether a text may stand in a header. A line break would begin another header.
+  /// True if a text may stand in a header. A line break would begin another header.
   static func isHeaderText(_ text: String) -> Bool {
     !text.utf8.contains { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7F }
   }
@@ -106,7 +106,7 @@ struct HTTPDate {
     }
   }
 
-  /// As RFC 9110 section 5.6.7 has it, whatever the process's locale.
+  /// The form of RFC 9110 section 5.6.7, independent of the process's locale.
   static func text(_ time: time_t) -> String {
     var time = time
     var parts = unsafe tm()

@@ -1,8 +1,8 @@
 import BelfryLoop
 
-/// Which connections make room for new ones where the limit is reached.
+/// Chooses the connections that make room for new ones when the limit is reached.
 enum ShedOrder {
-  /// Why a connection can be spared, those that are spared first above.
+  /// Why a connection can be closed. The connections that are closed first come first.
   enum Reason: Int, Comparable {
     /// It has its last answer, and has yet to close.
     case answered
@@ -34,15 +34,16 @@ enum ShedOrder {
     let place: Place
   }
 
-  /// The first of those that make room, in order, and all for the same reason. By the time that they have made room, others
-  /// may have come that are needed less than the next reason's. Looks at each connection twice at most.
+  /// The first connections that make room, in order, and all for the same reason. Until they have made room,
+  /// connections may come that are needed less than those of the next reason. It looks at each connection at
+  /// most twice.
   ///
-  /// The request of a client that has just connected is on its way, so a new connection makes no room for the next one.
-  /// Otherwise nobody would be served on a full server where clients are far away. It does once many are silent: then
-  /// somebody opens connections for nothing.
+  /// A new connection makes no room for the next one, because the request of a client that has just connected
+  /// is on its way. Otherwise nobody would be served on a full server with distant clients. It does make room
+  /// once many are silent: then somebody opens connections for nothing.
   /// - Parameters:
-  ///   - count: so many at most.
-  ///   - newUntil: the deadlines of silent connections that are new lie after it.
+  ///   - count: the most connections to return.
+  ///   - newUntil: silent connections with a deadline after this are new.
   static func first(
     _ count: Int, of connections: [HTTPConnection], newUntil: ContinuousClock.Instant
   ) -> Queue<Candidate> {

@@ -22,10 +22,10 @@ struct ChunkDecoder {
   }
 
   private var phase = Phase.size
-  /// Of lines after the last chunk.
+  /// The bytes of lines after the last chunk.
   private var trailerBytes = 0
 
-  /// - Parameter bytes: what has arrived and was not consumed by an earlier step.
+  /// - Parameter bytes: the bytes that have arrived and were not consumed by an earlier step.
   mutating func next(_ bytes: ArraySlice<UInt8>) -> Step {
     switch phase {
     case .size: size(bytes)
@@ -41,7 +41,7 @@ struct ChunkDecoder {
     case .flawed: return Self.flawed("the length of a chunk must be a line of hexadecimal digits")
     case .complete(let line):
       let digits = line.prefix { $0 != UInt8(ascii: ";") }
-      // A quotation that the line's end cuts off would end elsewhere for who reads it as one.
+      // If the line's end cuts off a quotation, a reader that honours quotations would see another end.
       let quotes = line.count { $0 == UInt8(ascii: "\"") }
       guard HeadSyntax.isValue(line.span), quotes.isMultiple(of: 2), !digits.isEmpty,
         digits.allSatisfy({ Self.digit($0) != nil })
@@ -75,7 +75,7 @@ struct ChunkDecoder {
     return .framing(2)
   }
 
-  /// What stands behind the last chunk is checked and dropped: nothing of it is asked for.
+  /// The lines after the last chunk are checked and dropped: nobody needs them.
   private mutating func trailer(_ bytes: ArraySlice<UInt8>) -> Step {
     switch Self.line(bytes, limitBytes: HTTPLimits.trailerBytes - trailerBytes) {
     case .incomplete: return .incomplete

@@ -1,7 +1,7 @@
-/// The header fields of a request, as they stand in its head: most are never looked at.
+/// The header fields of a request, kept as the bytes of its head, because most of them are never read.
 package struct HTTPHeaders: Sendable {
-  /// Where a field's name and its value stand in the block. Kept so that a search passes over fields and not over bytes:
-  /// about ten names are looked for in each request.
+  /// The ranges of a field's name and its value in the block. They are kept so that a search passes over
+  /// fields and not over bytes: about ten names are looked for in each request.
   struct Field: Sendable {
     let name: Range<Int>
     let value: Range<Int>
@@ -41,10 +41,10 @@ package struct HTTPHeaders: Sendable {
     return name.withUTF8 { unsafe index(of: $0) != nil }
   }
 
-  /// Whether a field of this name has the word in its list (RFC 9110 section 5.6.1).
+  /// True if a field of this name has the word in its list (RFC 9110 section 5.6.1).
   /// - Parameters:
-  ///   - word: in lower case where case does not matter.
-  ///   - isExact: whether case matters.
+  ///   - word: in lower case, if case does not matter.
+  ///   - isExact: true if case matters.
   func lists(_ name: String, _ word: StaticString, isExact: Bool = false) -> Bool {
     var name = name
     return name.withUTF8 { name in
@@ -77,7 +77,7 @@ package struct HTTPHeaders: Sendable {
     }
   }
 
-  /// How many fields have this name.
+  /// The number of fields with this name.
   package func count(of name: String) -> Int {
     var name = name
     return name.withUTF8 { name in
@@ -90,7 +90,7 @@ package struct HTTPHeaders: Sendable {
     }
   }
 
-  /// Whether two fields have the same name.
+  /// True if two fields have the same name.
   var hasRepeatedName: Bool {
     for index in fields.indices {
       let name = fields[index].name
@@ -125,8 +125,8 @@ package struct HTTPHeaders: Sendable {
 }
 
 extension HTTPHeaders {
-  /// Whether a text is this word without regard to case. Not generic: for any collection, a call from another module is
-  /// not specialized, and took 9,000 instructions for `Bearer`.
+  /// True if a text is this word, without regard to case. It is not generic: for any collection, a call from
+  /// another module is not specialized, and took 9,000 instructions for `Bearer`.
   /// - Parameter word: in lower case.
   package static func isSame(_ text: Substring.UTF8View, _ word: StaticString) -> Bool {
     // SAFETY: a static text lies where it is for ever.

@@ -1,35 +1,37 @@
 import BelfryBytes
 
-/// Reads the head of a request as it arrives: a first line, fields, and an empty line (RFC 9112 sections 2 to 5).
+/// Reads the head of a request as it arrives: a first line, fields, and an empty line (RFC 9112 sections 2 to
+/// 5).
 ///
-/// It is strict, because a proxy in front may read a sloppy line otherwise, and then sees another end of the request:
-/// what follows could become a request that the proxy never checked (request smuggling). Each line ends with CR LF, no
-/// line is folded, nothing stands between a name and its colon, and no control character stands anywhere. What is wrong
-/// is said as soon as its line has ended, whatever follows.
+/// It is strict, because a proxy in front may read a sloppy line differently, and then see another end of the
+/// request. The following bytes could become a request that the proxy never checked (request smuggling). Each
+/// line ends with CR LF, no line is folded, nothing stands between a name and its colon, and there are no
+/// control characters. A mistake is reported as soon as its line has ended, without waiting for more.
 struct HeadParser {
   enum Progress {
     /// More bytes are needed.
     case incomplete
-    /// The head ends after so many bytes.
+    /// The head ends after this number of bytes.
     case complete(bytes: Int)
     case refused(HTTPRefusal)
   }
 
   private let limits: HeadLimits
-  /// Where the line begins that is being read.
+  /// The beginning of the line that is being read.
   private var lineStart = 0
-  /// Up to here there is no end of that line.
+  /// The position up to which that line has no end.
   private var searched = 0
   private(set) var first: FirstLine?
   private(set) var fields: [HTTPHeaders.Field] = []
 
   init(_ limits: HeadLimits) { self.limits = limits }
 
-  /// Whether anything of the request is there.
+  /// True if anything of the request is there.
   var hasBegun: Bool { first != nil || searched > 0 }
 
   /// Reads on.
-  /// - Parameter bytes: all of the head that has arrived, from its first byte on, and perhaps what follows.
+  /// - Parameter bytes: all bytes of the head that have arrived, from its first byte on, perhaps with
+  ///   following bytes.
   mutating func advance(over bytes: Span<UInt8>) -> Progress {
     while let end = bytes.firstPosition(of: UInt8(ascii: "\n"), from: searched) {
       guard end < limits.bytesMax else { return .refused(tooLong) }
@@ -80,9 +82,9 @@ struct HeadParser {
   static let linesFlaw = "each line must end with CR LF; none may be folded or hold NUL"
 }
 
-/// How long a head may be.
+/// The limits of a head.
 struct HeadLimits: Sendable {
-  /// Of the whole head.
+  /// The limit of the whole head.
   var bytesMax: Int
   var fieldsMax = HTTPLimits.fieldsMax
 }
@@ -137,7 +139,7 @@ struct FirstLine {
 }
 
 extension HTTPHeaders.Field {
-  /// - Parameter line: where it stands in the head, without its end. It is not empty.
+  /// - Parameter line: the range of the line in the head, without its end. It is not empty.
   fileprivate init(_ line: Range<Int>, of bytes: Span<UInt8>) throws(HTTPRefusal) {
     guard !HeadSyntax.isSpace(bytes[line.lowerBound]) else {
       throw .malformed(detail: HeadParser.linesFlaw)

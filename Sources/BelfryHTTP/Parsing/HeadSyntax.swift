@@ -1,8 +1,9 @@
 import Glibc
 
-/// Which bytes may stand where in the head of a request: what is refused here could be read in two ways.
+/// The bytes that are allowed in each part of a request's head. Bytes that are refused here could be read in
+/// two ways.
 enum HeadSyntax {
-  /// What may stand around a value (RFC 9110 section 5.6.3).
+  /// True for the spaces that are allowed around a value (RFC 9110 section 5.6.3).
   static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
   /// A method or the name of a field (RFC 9110 section 5.6.2).

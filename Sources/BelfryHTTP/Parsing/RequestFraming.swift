@@ -1,10 +1,10 @@
 import BelfryBytes
 
-/// The header fields that say where a request ends and whom it is for. If one stands twice, or two contradict each
-/// other, the request is refused: a proxy in front may decide otherwise.
+/// Checks the header fields that give the end of a request and its host. If one occurs twice, or if two
+/// contradict each other, the request is refused: a proxy in front may decide differently.
 enum RequestFraming {
-  /// - Parameter namesOnce: other fields of which there may be one only.
-  /// - Returns: why the request is refused, if it is.
+  /// - Parameter namesOnce: other fields that may occur only once.
+  /// - Returns: the reason for the refusal; nil if the request is not refused.
   static func refusal(
     of headers: HTTPHeaders, isHTTP10: Bool, namesOnce: [String]
   ) -> HTTPRefusal? {

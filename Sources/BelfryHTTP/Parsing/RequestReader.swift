@@ -1,7 +1,7 @@
 import BelfryBytes
 
-/// Reads requests, one after the other, from the bytes of a connection: a pure state machine, which is given what has
-/// arrived and says what is to be done with it.
+/// Reads requests, one after the other, from the bytes of a connection. It is a pure state machine: it
+/// receives the bytes that have arrived, and returns the next step.
 struct RequestReader {
   enum Step {
     /// There is nothing more to do with what has arrived.
@@ -14,7 +14,7 @@ struct RequestReader {
     case end
     /// The body has a chunk that is longer than any body may be.
     case tooLong
-    /// This is no request, and where it would end nobody can say: nothing after it is read.
+    /// This is not a request, and nobody can know its end. So nothing after it is read.
     case refused(HTTPRefusal)
   }
 
@@ -28,26 +28,27 @@ struct RequestReader {
   private let limits: HeadLimits
   private let namesOnce: [String]
   private var phase: Phase
-  /// Of a request that was refused, the fields that were read: they may say how the refusal is to be answered.
+  /// The fields that were read of a request that was refused. They may decide how the refusal is answered.
   private(set) var headersOfRefused: HTTPHeaders?
 
-  /// - Parameter namesOnce: fields of which a request may have only one, beside those that say where it ends.
+  /// - Parameter namesOnce: fields that may occur only once, in addition to those that give the end of the
+  ///   request.
   init(_ limits: HeadLimits, namesOnce: [String]) {
     (self.limits, self.namesOnce) = (limits, namesOnce)
     phase = .head(HeadParser(limits))
   }
 
-  /// Whether a request has begun to arrive.
+  /// True if a request has begun to arrive.
   var hasBegun: Bool {
     if case .head(let parser) = phase { parser.hasBegun } else { true }
   }
 
-  /// - Parameter input: what has arrived and was not consumed.
-  /// - Returns: what is to be done, and how many bytes of the input are consumed by it.
+  /// - Parameter input: the bytes that have arrived and were not consumed.
+  /// - Returns: the next step, and the number of bytes that it consumes.
   mutating func next(_ input: ArraySlice<UInt8>) -> (step: Step, consumed: Int) {
     switch phase {
     case .head(var parser):
-      // Taken out while it is changed, or its fields would be copied.
+      // The parser is taken out while it is changed. Otherwise its fields would be copied.
       phase = .length(left: 0)
       let progress = parser.advance(over: input.span)
       phase = .head(parser)
@@ -111,7 +112,7 @@ struct RequestReader {
   }
 }
 
-/// A head as it was read, which is known to say one thing only.
+/// A head as it was read. It is known to have only one meaning.
 struct RequestHead {
   let method: UTF8Text
   let target: UTF8Text
@@ -126,9 +127,10 @@ struct RequestHead {
     contentLength = RequestFraming.contentLength(of: headers)
   }
 
-  /// Whether the client may send another request on this connection. HTTP/1.0 has ways to say so that few use.
+  /// True if the connection ends after this request. HTTP/1.0 has ways to keep it open, which few clients
+  /// use.
   var isLast: Bool { isHTTP10 || headers.lists("Connection", "close") }
 
-  /// Whether the client waits for a word before it sends the body.
+  /// True if the client waits for permission before it sends the body.
   var isContinueExpected: Bool { !isHTTP10 && headers.lists("Expect", "100-continue") }
 }

@@ -7,10 +7,11 @@ struct RequestTarget: Sendable {
   let path: String
   let segments: [UTF8Text]
   let query: [(name: UTF8Text, value: UTF8Text)]
-  /// `host[:port]`, where the target says it.
+  /// `host[:port]`, if the target has it.
   let authority: String?
 
-  /// Nil if an escape is cut short or not hexadecimal, what is decoded is not UTF-8, or the authority is none.
+  /// Nil if an escape is cut short or not hexadecimal, if the decoded text is not UTF-8, or if the authority
+  /// is not valid.
   init?(_ raw: String) {
     let raw = Substring(raw).utf8
     let question = raw.firstIndex(of: UInt8(ascii: "?"))
@@ -38,7 +39,7 @@ struct RequestTarget: Sendable {
     self.segments = segments
     self.query = query
     let authority = Self.authority(of: raw)
-    // A target may not leave it out, as `Host` may.
+    // `Host` may be empty, but the host of a target may not.
     guard authority.map({ !$0.isEmpty && HeadSyntax.isHost($0.utf8) }) ?? true else { return nil }
     self.authority = authority.map { String($0) }
   }
@@ -52,7 +53,7 @@ struct RequestTarget: Sendable {
       rest[..<(rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex)])
   }
 
-  /// Of `/path`, of `http://host/path` as proxies are sent it, and of the `*` of OPTIONS.
+  /// The path of `/path`, of `http://host/path`, which clients send to proxies, and of the `*` of OPTIONS.
   private static func path(of raw: Substring.UTF8View) -> Substring.UTF8View? {
     if raw.first == UInt8(ascii: "/") || raw.elementsEqual("*".utf8) { return raw }
     guard let colon = raw.firstIndex(of: UInt8(ascii: ":")), raw[colon...].starts(with: "://".utf8)

@@ -17,13 +17,13 @@
     unsafe memory.deallocate()
   }
 
-  /// Where the source writes.
+  /// The memory that the source writes to.
   var payload: UnsafeMutableRawBufferPointer {
     unsafe UnsafeMutableRawBufferPointer(
       rebasing: memory[ChunkBuffer.headRoom..<memory.count - ChunkBuffer.tailRoom])
   }
 
-  /// The first bytes of the payload, framed as a chunk where the body is chunked.
+  /// The first bytes of the payload, framed as a chunk if the body is chunked.
   /// - Parameter count: 1 to the payload's size.
   func framed(_ count: Int, isChunked: Bool) -> UnsafeRawBufferPointer {
     var start = ChunkBuffer.headRoom

@@ -3,17 +3,18 @@ import BelfrySystem
 import BelfryTransport
 import Glibc
 
-/// An answer that goes on, sent as its source has something.
+/// An answer that goes on, sent as its source has bytes.
 ///
-/// The stream has its connection to itself: an idle stream costs its objects, and a message one write. One with a
-/// receiver is read from, too, as long as its client takes what it is sent.
+/// The stream has its connection to itself: an idle stream costs its objects, and a message costs one write.
+/// A stream with a receiver is read from too, as long as its client takes the bytes that it is sent.
 package final class HTTPStream {
   private enum Phase {
     case open
     /// Nothing is pulled any more; what is unsent still goes out.
     case ending
-    /// All was sent, and the source is gone. What still arrives is thrown away until the client closes: if the connection
-    /// were closed with anything unread, or before the client's next bytes, the kernel would take back what was said last.
+    /// All bytes were sent, and the source is gone. Bytes that still arrive are thrown away until the client
+    /// closes. If the connection were closed with unread bytes, or before the client's next bytes, the kernel
+    /// would discard the last bytes sent.
     case lingering
     case closed
 
@@ -28,14 +29,14 @@ package final class HTTPStream {
   private var source: (any HTTPStreamSource)?
   private var receiver: (any HTTPStreamReceiver)?
   private var watch: Watch?
-  /// What the kernel did not take at once: the response's head, or at most one chunk.
+  /// The bytes that the kernel did not take at once: the response's head, or at most one chunk.
   private var unsent: [UInt8]
   private var unsentStart = 0
   /// Runs while the socket is full.
   private var stallTimer: LoopTimer?
   private var lingerTimer: LoopTimer?
 
-  /// Its index in the set, and whether it is queued there to send.
+  /// Its index in the set; and if it is queued there to send.
   var position = 0
   var isAwake = false
 
@@ -52,17 +53,18 @@ package final class HTTPStream {
     unsent = head
     phase = hasBody ? .open : .ending
     watch = try set.loop.watch(transport.descriptor, for: interest) { [unowned self] in handle($0) }
-    // A client whose machine has vanished acknowledges nothing; by default the kernel waits a quarter of an hour. This
-    // is set later than the stall timer, which knows the cause where the client is there and does not read.
+    // A client whose machine has vanished acknowledges nothing, and by default the kernel waits a quarter of
+    // an hour. This time is longer than the stall timer, which knows the cause if the client is there and
+    // does not read.
     let (seconds, _) = set.stallTime.components
     setOption(TCP_USER_TIMEOUT, Int32(clamping: (seconds + 30) * 1_000))
   }
 
   package var isClosed: Bool { phase == .closed }
-  /// Whether the client has yet to take what it was sent.
+  /// True if the client has not yet taken the bytes that it was sent.
   var isBlocked: Bool { stallTimer != nil }
 
-  /// Whether the client's machine has yet to say that it has what was sent.
+  /// True if the client's machine has not yet acknowledged the bytes that were sent.
   var hasUnacknowledged: Bool {
     guard phase.sends else { return false }
     var count: Int32 = 0
@@ -104,7 +106,8 @@ package final class HTTPStream {
     }
   }
 
-  /// All was sent. A client that only listens has nothing on its way that would be unread.
+  /// Ends the stream after all bytes were sent. A client that only listens has nothing on its way that would
+  /// be unread.
   private func end() {
     guard receiver != nil else { return finish(.ended) }
     phase = .lingering
@@ -138,7 +141,8 @@ package final class HTTPStream {
     source?.finished(end)
   }
 
-  /// If it were closed with anything unread, the kernel would take back what was said last.
+  /// Reads bytes that have arrived. If the stream were closed with unread bytes, the kernel would discard the
+  /// last bytes sent.
   private func discardUnread() {
     transport.finishWriting()
     for _ in 0..<HTTPLimits.streamChunksPerTurn {
@@ -155,8 +159,8 @@ package final class HTTPStream {
   }
 
   private func handle(_ readiness: Readiness) {
-    // A client that has closed its sending side is taken to be gone. Few only shut that side down, and nothing else
-    // tells of a client that has left until something is sent to it.
+    // A client that has closed its sending side counts as gone. Few clients close only that side, and nothing
+    // else shows that a client has left until something is sent to it.
     guard readiness.isDisjoint(with: [.hangup, .error]) else { return finish(.clientGone) }
     if phase == .lingering { return discard() }
     if let receiver {
@@ -183,7 +187,7 @@ package final class HTTPStream {
 // MARK: The socket
 
 extension HTTPStream {
-  /// - Returns: whether all of it left, so that there is more to do now.
+  /// - Returns: true if all of it left, so that there is more to do now.
   private func sendUnsent() -> Bool {
     guard unsentStart < unsent.count else { return true }
     // SAFETY: the transport has taken what it takes when it returns.
@@ -200,7 +204,7 @@ extension HTTPStream {
     return true
   }
 
-  /// - Returns: whether all of it left; what did not is kept.
+  /// - Returns: true if all of it left; the rest is kept.
   private func send(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let sent = unsafe transport.write(bytes)
     guard let sent = accepted(sent) else { return false }
@@ -210,7 +214,7 @@ extension HTTPStream {
     return false
   }
 
-  /// How many bytes were taken; nil when the connection is lost, and the stream finished.
+  /// The number of bytes that were taken; nil if the connection is lost, and the stream finished.
   private func accepted(_ result: TransportResult) -> Int? {
     switch result {
     case .bytes(let count): return count
@@ -222,7 +226,7 @@ extension HTTPStream {
   }
 
   private func block() {
-    // The time begins anew whenever the client takes something.
+    // The time begins again each time the client takes bytes.
     stallTimer?.cancel()
     stallTimer = set.loop.schedule(after: set.stallTime) { [unowned self] in finish(.stalled) }
     listen()
@@ -235,8 +239,8 @@ extension HTTPStream {
     listen()
   }
 
-  /// What the stream is told of. Without a receiver only the end of the connection, and with one only what that takes:
-  /// the end comes behind what is yet to be read.
+  /// The events that the stream needs. Without a receiver that is only the end of the connection. With a
+  /// receiver it is only the arrival of bytes, because the end comes after bytes that are still to be read.
   private var interest: Readiness {
     if phase == .lingering { return [.readable, .peerClosed] }
     var interest: Readiness = stallTimer == nil ? [] : .writable

@@ -1,23 +1,23 @@
-/// Where the bytes of a stream come from. The stream pulls them when its socket can take them, so a client that reads
-/// slowly costs no memory.
+/// The source of a stream's bytes. The stream pulls them when its socket can take them, so a client that
+/// reads slowly costs no memory.
 package protocol HTTPStreamSource: AnyObject {
-  /// Fills as much of the buffer as there is.
+  /// Fills as much of the buffer as there are bytes.
   func pull(into buffer: UnsafeMutableRawBufferPointer) -> HTTPPull
 
   /// Called once; nothing is pulled afterwards.
   func finished(_ end: HTTPStreamEnd)
 }
 
-/// Who takes what the client of a stream sends. A stream without one takes nothing.
+/// Receives the bytes that the client of a stream sends. A stream without a receiver takes nothing.
 protocol HTTPStreamReceiver: AnyObject {
-  /// Whether more is taken now. Whatever changes that tells the stream.
+  /// True if more bytes are taken now. The stream must be told when this changes.
   var wantsBytes: Bool { get }
 
   func received(_ bytes: [UInt8])
 }
 
 package enum HTTPPull: Sendable, Hashable {
-  /// How many bytes are in the buffer. `more`: pull again; otherwise the stream waits for `wake()`.
+  /// The number of bytes in the buffer. `more`: pull again; otherwise the stream waits for `wake()`.
   case bytes(Int, more: Bool)
   /// There is nothing now: the stream pulls again after `wake()`.
   case wait

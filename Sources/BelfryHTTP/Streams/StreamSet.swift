@@ -46,7 +46,7 @@ final class StreamSet {
   }
 
   /// Lets woken streams send, as many as a turn of the loop allows. The rest are first in the next turn.
-  /// - Returns: whether there is room for more in this turn.
+  /// - Returns: true if there is room for more in this turn.
   func pump() -> Bool {
     // A stream that is woken again while it sends waits for another round.
     for _ in 0..<min(awake.count, turnsLeft) {

@@ -3,8 +3,9 @@ import BelfrySystem
 import CLinux
 import Glibc
 
-/// Accepts connections while the limits leave room. Where they do not, the connection that is needed least makes room, see
-/// ``ShedOrder``; if each has a request, clients wait in the kernel until a connection or a stream ends.
+/// Accepts connections while the limits leave room. If there is no room, the connection that is needed least
+/// is closed, see ``ShedOrder``. If each connection has a request, clients wait in the kernel until a
+/// connection or a stream ends.
 final class Acceptor {
   private unowned let server: HTTPServer
   private let descriptor: Int32
@@ -27,8 +28,8 @@ final class Acceptor {
     watch = nil
   }
 
-  /// Accepts again. Called when a connection or a stream has ended, and with each sweep: a connection that had a request may
-  /// be idle by now, and make room.
+  /// Accepts again. Called when a connection or a stream has ended, and with each sweep: a connection that
+  /// had a request may be idle now, and can make room.
   func resume() {
     guard isPaused else { return }
     isPaused = false
@@ -46,7 +47,8 @@ final class Acceptor {
   private func accept() {
     for turn in 0..<HTTPLimits.acceptsPerTurn {
       if server.isFull {
-        // Only the first is known to wait: room that was made for nobody would have cost somebody's connection.
+        // Only the first client is known to wait. Room that nobody needs would have cost somebody's
+        // connection.
         if turn > 0 { return }
         guard server.shedOne() else { return pause("the limit of connections is reached") }
       }

@@ -3,7 +3,8 @@ import BelfrySystem
 import BelfryTransport
 import Glibc
 
-/// An accepted connection whose client has yet to agree on TLS. It costs little until the client's first byte.
+/// An accepted connection whose client has not yet agreed on TLS. It costs little until the client's first
+/// byte.
 final class Handshake {
   enum Step: Equatable {
     /// The loop says when there is more to do.
@@ -12,7 +13,7 @@ final class Handshake {
     /// The client speaks, but no TLS.
     case plain
     case failed(String)
-    /// The client left without a word, as those do that only look whether somebody listens.
+    /// The client left without sending anything. Clients do so that only check if somebody listens.
     case left
   }
 
@@ -21,12 +22,12 @@ final class Handshake {
   let acceptedAt: ContinuousClock.Instant
   private(set) var transport: TLSTransport?
   private var watch: Watch?
-  /// Its index in the set, and whether it is queued there for a step.
+  /// Its index in the set; and if it is queued there for a step.
   var position = 0
   var isQueued = false
   private(set) var isClosed = false
 
-  /// - Parameter onReady: told that there is a step to do. It is not told again before that was done.
+  /// - Parameter onReady: called when there is a step to do, and not again before that step was done.
   init(
     _ descriptor: Int32, from client: ClientAddress, on loop: EventLoop,
     onReady: @escaping (Handshake) -> Void
@@ -46,7 +47,7 @@ final class Handshake {
     }
   }
 
-  /// - Parameter tls: for a client that begins.
+  /// - Parameter tls: used for a client that begins.
   func advance(by tls: ServerTLS) -> Step {
     if let transport { return advance(transport) }
     guard let first = firstByte() else { return errno == EAGAIN ? .wait : .left }
@@ -77,15 +78,15 @@ final class Handshake {
   /// The first byte of a ClientHello: the type of its record (RFC 8446 section 5.1).
   private static let handshakeRecord: UInt8 = 22
 
-  /// Left in the kernel for whoever reads it. 0, which begins neither protocol, where the client has ended; nil where
-  /// nothing has arrived or the connection is lost.
+  /// The first byte, which stays in the kernel for its later reader. 0, which begins neither protocol, if the
+  /// client has ended; nil if nothing has arrived or the connection is lost.
   private func firstByte() -> UInt8? {
     var byte: UInt8 = 0
     let count = unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK))
     return count < 0 ? nil : count == 0 ? 0 : byte
   }
 
-  /// Gives the connection to somebody else.
+  /// Hands the connection over.
   func leave() {
     isClosed = true
     transport = nil

@@ -1,4 +1,4 @@
-/// What became of a server's handshakes since its start, and how many are open.
+/// The outcomes of a server's handshakes since its start, and the number of open ones.
 package struct HTTPHandshakeCounts: Sendable, Hashable {
   /// With a signature.
   package let done: Int
@@ -9,7 +9,8 @@ package struct HTTPHandshakeCounts: Sendable, Hashable {
   package let waiting: Int
 }
 
-/// How a handshake failed. A client that leaves without a word is no failure: it only looked whether somebody listens.
+/// How a handshake failed. A client that leaves without sending anything is no failure: it only checked if
+/// somebody listens.
 package enum HTTPHandshakeFailure: String, Sendable, CaseIterable {
   /// The client said nothing in time.
   case silent
@@ -23,11 +24,11 @@ package enum HTTPHandshakeFailure: String, Sendable, CaseIterable {
   case tooManyWait
 }
 
-/// What became of clients that did not come to speak TLS.
+/// The clients whose handshakes failed.
 package struct HTTPHandshakeFailures: Sendable, Hashable {
   /// Since the last report.
   package let count: Int
-  /// OpenSSL's words where they are its.
+  /// OpenSSL's message, if OpenSSL refused.
   package let lastCause: String
   package let lastClient: ClientAddress
 }

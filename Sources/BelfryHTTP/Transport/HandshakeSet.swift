@@ -2,23 +2,23 @@ import BelfryLoop
 import BelfrySystem
 import BelfryTransport
 
-/// The handshakes of a server. Their steps, which take a signature each, are done in turn and for a short time in each turn
-/// of the loop, so that thousands that come at once delay nobody else for long. Those that were begun go first: what was
-/// spent on them is not lost, and only as many wait as the server can serve.
+/// The handshakes of a server. Each step takes a signature. The steps are done in turn, and for a short time
+/// in each turn of the loop, so that thousands at once delay nobody else for long. Handshakes that have begun
+/// go first. So the work for them is not lost, and only as many wait as the server can serve.
 final class HandshakeSet {
   private unowned let server: HTTPServer
   private let tls: ServerTLS
   private var all: [Handshake] = []
   private var beginning = Queue<Handshake>()
   private var continuing = Queue<Handshake>()
-  /// How many have a session, and these in the order in which they began, with some that have ended since. To look
-  /// through all for the oldest would take longer than a handshake.
+  /// The number of handshakes that have a session, and these in the order in which they began, with some that
+  /// have ended since. A search through all for the oldest would take longer than a handshake.
   private var begunCount = 0
   private var begun = Queue<Handshake>()
   private var done = 0
   private var resumed = 0
   private var failed: [HTTPHandshakeFailure: Int] = [:]
-  /// Since they were last reported.
+  /// The failures since the last report.
   private var failures = 0
   /// When failures may be reported again.
   private var quietUntil: ContinuousClock.Instant?
@@ -34,7 +34,7 @@ final class HandshakeSet {
     HTTPHandshakeCounts(done: done, resumed: resumed, failed: failed, waiting: all.count)
   }
 
-  /// Whether steps are left for the next turn.
+  /// True if steps are left for the next turn.
   var isBusy: Bool { !beginning.isEmpty || !continuing.isEmpty }
 
   func take(_ descriptor: Int32, from client: ClientAddress) {
@@ -111,7 +111,8 @@ final class HandshakeSet {
     begun.append(handshake)
   }
 
-  /// All that were begun wait for their clients when another begins, for those that can go on go first.
+  /// Ends the handshake that has waited longest. When another one begins, all that have begun wait for their
+  /// clients, because those that can go on go first.
   private func endLongestWaiting() {
     while let longest = begun.popFirst() {
       guard !longest.isClosed else { continue }

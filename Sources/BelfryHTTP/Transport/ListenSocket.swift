@@ -8,7 +8,7 @@ package struct ListenSocket: Sendable {
 
   /// Opens as many sockets on one port as there are loops.
   /// - Parameters:
-  ///   - host: a name or a numeric address; of several addresses the first that can be bound is used.
+  ///   - host: a name or a numeric address. If it has several addresses, the first that can be bound is used.
   ///   - port: 0 lets the kernel choose.
   package static func open(host: String, port: Int, count: Int = 1) throws(HTTPError) -> [ListenSocket] {
     // SO_REUSEPORT would let a second broker share the port of the first. So the first try is without it, and fails

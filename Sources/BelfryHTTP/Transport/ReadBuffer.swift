@@ -1,6 +1,7 @@
 import BelfryTransport
 
-/// Where a server reads from its connections, one after the other: a connection keeps only what it cannot use at once.
+/// The buffer into which a server reads from its connections, one after the other. A connection keeps only
+/// bytes that it cannot use at once.
 @safe struct ReadBuffer: ~Copyable {
   private let memory: UnsafeMutableRawBufferPointer
 

@@ -1,9 +1,10 @@
-/// Reads a client's frames as they arrive (RFC 6455 section 5): a pure state machine, which is given bytes and says what
-/// they are.
+/// Reads a client's frames as they arrive (RFC 6455 section 5). It is a pure state machine: it receives
+/// bytes, and returns their meaning.
 ///
-/// Strict, as every client has to be: what it sends is masked, control frames are short and whole, nothing reserved is
-/// used, lengths are written in as few bytes as they need, and text is UTF-8. What is wrong is said with the first byte
-/// that cannot be right. Between two messages it holds no memory but its own few words.
+/// It is strict, as clients must be: their frames are masked, control frames are short and whole, nothing
+/// reserved is used, lengths are written in as few bytes as they need, and text is UTF-8. A mistake is
+/// reported with the first byte that cannot be right. Between two messages it holds no memory except its own
+/// few words.
 struct FrameReader {
   enum Step: Equatable {
     /// More has to arrive.
@@ -11,7 +12,7 @@ struct FrameReader {
     case text([UInt8])
     case ping([UInt8])
     case pong
-    /// - code: nil where the client gave none.
+    /// - code: nil if the client gave none.
     case close(code: Int?)
     /// Nothing after it is read.
     case refused(WebSocketClose)
@@ -23,19 +24,19 @@ struct FrameReader {
     case ended(WebSocketClose)
   }
 
-  /// Of a message, over all of its frames. A later message may be allowed more.
+  /// The longest message, over all of its frames. A later message may be allowed more.
   var messageBytesMax: Int
   /// Control frames and short fragments since ``takeLightFrames()`` was last called.
   private var lightFrames = 0
   private var phase = Phase.head
-  /// What of the head of a frame has arrived: at most 14 bytes.
+  /// The bytes of a frame's head that have arrived: at most 14.
   private var head: [UInt8] = []
   private var opcode = WebSocketFrame.Opcode.continuation
   private var isLastFrame = false
   private var payloadBytes = 0
   private var payloadLeft = 0
   private var mask = FrameMask()
-  /// Whether a message has begun to arrive. It is text.
+  /// True if a message has begun to arrive. It is text.
   private var isWithinText = false
   private var message: [UInt8] = []
   private var control: [UInt8] = []
@@ -43,7 +44,7 @@ struct FrameReader {
 
   init(messageBytesMax: Int) { self.messageBytesMax = messageBytesMax }
 
-  /// Whether a frame or a message has begun to arrive and is not complete.
+  /// True if a frame or a message has begun to arrive and is not complete.
   var isWithinMessage: Bool {
     if case .payload = phase { return true }
     return isWithinText || !head.isEmpty
@@ -51,8 +52,8 @@ struct FrameReader {
 
   var heldBytes: Int { message.count }
 
-  /// How many frames came that are no message and no long part of one. They cost as much as others, and nothing else bounds
-  /// them: a message may have as many empty fragments as its client likes.
+  /// The number of frames that were neither a message nor a long part of one. They cost as much as others,
+  /// and nothing else limits them: a message may have any number of empty fragments.
   mutating func takeLightFrames() -> Int {
     defer { lightFrames = 0 }
     return lightFrames
@@ -60,7 +61,7 @@ struct FrameReader {
 
   private static let lightBytesMax = 1_023
 
-  /// - Parameter input: what has arrived; what is consumed is removed.
+  /// - Parameter input: the bytes that have arrived; consumed bytes are removed.
   mutating func next(_ input: inout ArraySlice<UInt8>) -> Step {
     while true {
       switch phase {
@@ -90,13 +91,13 @@ struct FrameReader {
 // MARK: - Heads
 
 extension FrameReader {
-  /// How long the head is, as far as is known.
+  /// The length of the head, as far as it is known.
   private var headBytes: Int {
     guard head.count > 1 else { return 2 }
     return 2 + lengthBytes + 4
   }
 
-  /// How many bytes of length follow the first seven bits.
+  /// The number of bytes of length that follow the first seven bits.
   private var lengthBytes: Int {
     switch head[1] & ~WebSocketFrame.maskBit {
     case WebSocketFrame.twoBytesFollow: 2
@@ -105,7 +106,7 @@ extension FrameReader {
     }
   }
 
-  /// What is wrong with the byte of the head that came last.
+  /// The flaw in the last byte of the head; nil if there is none.
   private func flawOfHead() -> WebSocketClose? {
     switch head.count {
     case 1: flawOfFirst(head[0])
@@ -182,7 +183,7 @@ extension FrameReader {
     return utf8.take(message[start...]) ? nil : .notUTF8
   }
 
-  /// - Returns: nil where the message goes on.
+  /// - Returns: nil if the message goes on.
   private mutating func finishFrame() -> Step? {
     if opcode.isControl || !isLastFrame && payloadBytes <= Self.lightBytesMax { lightFrames += 1 }
     guard !opcode.isControl else {
@@ -212,7 +213,7 @@ extension FrameReader {
   }
 }
 
-/// What a client's payload is masked with (RFC 6455 section 5.3).
+/// The mask of a client's payload (RFC 6455 section 5.3).
 private struct FrameMask {
   private var key: UInt32 = 0
 
@@ -221,7 +222,7 @@ private struct FrameMask {
   /// - Parameter bytes: four.
   init(_ bytes: ArraySlice<UInt8>) { key = bytes.reduce(0) { $0 << 8 | UInt32($1) } }
 
-  /// Adds what the client meant.
+  /// Appends the unmasked bytes.
   mutating func take(_ part: ArraySlice<UInt8>, to bytes: inout [UInt8]) {
     var key = key
     bytes.append(addingCapacity: part.count) { room in

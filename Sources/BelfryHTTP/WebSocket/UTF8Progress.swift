@@ -1,7 +1,7 @@
-/// Checks UTF-8 as it arrives, in whatever pieces: the first byte that no UTF-8 text can have there is noticed at once.
-/// Source: The Unicode Standard 15, table 3-7.
+/// Checks UTF-8 as it arrives, in pieces of any size. The first byte that cannot be part of a UTF-8 text
+/// there is noticed at once. Source: The Unicode Standard 15, table 3-7.
 struct UTF8Progress: Sendable, Equatable {
-  /// How many bytes of the scalar are still to come, and between what the next one lies.
+  /// The number of bytes of the scalar that are still to come, and the range of the next one.
   private var missing: UInt8 = 0
   private var low = anyLow
   private var high = anyHigh
@@ -9,7 +9,7 @@ struct UTF8Progress: Sendable, Equatable {
   private static let anyLow: UInt8 = 0x80
   private static let anyHigh: UInt8 = 0xBF
 
-  /// Whether the text may end here.
+  /// True if the text may end here.
   var isBetweenScalars: Bool { missing == 0 }
 
   /// - Returns: false if this is no UTF-8.

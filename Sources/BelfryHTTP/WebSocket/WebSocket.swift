@@ -3,15 +3,15 @@ import BelfryLoop
 
 /// A connection that has become a WebSocket (RFC 6455): a stream that is also read from.
 ///
-/// It answers pings and closes by itself. What it says is pulled from its owner when the client takes it, so a client
-/// that does not read costs no memory; and as long as its own frames wait for such a client, it does not read from that
-/// client. An idle socket holds no buffer.
+/// It answers pings and closes by itself. It pulls bytes from its owner when the client takes them, so a
+/// client that does not read costs no memory. While its own frames wait for such a client, it does not read
+/// from that client. An idle socket holds no buffer.
 package final class WebSocket {
   private enum Phase {
     case open
-    /// The close frame is queued or sent, and the client's is awaited.
+    /// The close frame is queued or sent, and the socket waits for the client's.
     case closing
-    /// Both sides have closed; what is queued still goes out.
+    /// Both sides have closed; queued bytes still go out.
     case closed
   }
 
@@ -27,16 +27,17 @@ package final class WebSocket {
   private var outgoing: ArraySlice<UInt8> = []
   /// The owner has given a part of a frame, and nothing may come between.
   private var isWithinFrame = false
-  /// What has arrived and was not taken.
+  /// The bytes that have arrived and were not taken.
   private var unread: [UInt8] = []
   /// Counts the message that arrives.
   private var held: HeldBytes?
   private var isTaking = false
   private var closeTimer: LoopTimer?
-  /// Frames and parts of frames that arrived since ``hasHeard()`` was last asked.
+  /// True if frames or parts of frames have arrived since ``hasHeard()`` was last called.
   private var isHeard = false
 
-  /// In whose budget messages count, beside the common one; nil: nobody's.
+  /// The account whose budget messages count in, in addition to the common budget; nil: only the common
+  /// budget.
   package var account: UTF8Text?
 
   init(_ owner: any WebSocketOwner, messageBytesMax: Int, on server: HTTPServer) {
@@ -55,16 +56,17 @@ package final class WebSocket {
 
   package var isClosing: Bool { phase != .open }
 
-  /// Whether the client takes nothing more at present.
+  /// True if the client takes nothing more at present.
   package var isBlocked: Bool { stream?.isBlocked ?? false }
 
-  /// Whether the client's machine has yet to say that it has what it was sent: a client may be long in reading it.
+  /// True if the client's machine has not yet acknowledged the bytes that it was sent: a client may be long
+  /// in reading them.
   package var hasUnacknowledged: Bool { stream?.hasUnacknowledged ?? false }
 
-  /// Whether a message has begun to arrive and is not there yet.
+  /// True if a message has begun to arrive and is not complete yet.
   package var isWithinMessage: Bool { reader.isWithinMessage }
 
-  /// Whether anything has arrived since this was last asked.
+  /// True if anything has arrived since the last call.
   package func hasHeard() -> Bool {
     defer { isHeard = false }
     return isHeard
@@ -73,13 +75,13 @@ package final class WebSocket {
   /// The owner has something to be pulled.
   package func wake() { stream?.wake() }
 
-  /// Says something before all that the owner is pulled for. For what is bounded in number.
+  /// Sends a text before everything that is pulled from the owner. It is for texts whose number is limited.
   package func say(_ text: [UInt8]) {
     guard phase == .open else { return }
     queue(WebSocketFrame.bytes(message: text))
   }
 
-  /// From the next message on.
+  /// Sets the limit from the next message on.
   package func allow(messageBytesMax: Int) { reader.messageBytesMax = messageBytesMax }
 
   /// The owner takes messages again.
@@ -152,8 +154,8 @@ extension WebSocket: HTTPStreamReceiver {
     }
   }
 
-  /// What is queued goes out, and then the connection ends. What the client has yet to send of a frame that was refused is
-  /// thrown away meanwhile.
+  /// Sends the queued bytes, and then ends the connection. The rest of a refused frame is thrown away
+  /// meanwhile.
   private func end() {
     phase = .closed
     stream?.wake()
@@ -199,7 +201,7 @@ extension WebSocket: HTTPStreamSource {
     return count > 0 ? .bytes(count, more: written.more) : .wait
   }
 
-  /// - Returns: nil when the owner has ended; within a frame that can never be ended then.
+  /// - Returns: nil if the owner has ended, or has ended within a frame, which then can never be completed.
   private func pullOwner(into buffer: UnsafeMutableRawBufferPointer) -> (count: Int, more: Bool)? {
     switch unsafe owner.pull(into: buffer) {
     case .bytes(let count, let more, let isWhole):

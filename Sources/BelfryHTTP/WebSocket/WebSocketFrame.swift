@@ -1,6 +1,6 @@
 import BelfryBytes
 
-/// What frames are made of (RFC 6455 section 5.2).
+/// The parts of frames (RFC 6455 section 5.2).
 package enum WebSocketFrame {
   package enum Opcode: UInt8, Sendable {
     case continuation = 0, text, binary
@@ -89,13 +89,13 @@ package struct WebSocketClose: Error, Sendable, Hashable {
   /// For people who look at what their client was told.
   package let reason: String
 
-  /// - Parameter reason: at most 123 bytes; what is longer is cut.
+  /// - Parameter reason: at most 123 bytes; a longer one is cut.
   package init(_ code: Int, _ reason: String = "") {
     self.code = code
     self.reason = UTF8Text(reason).beginning(bytes: WebSocketFrame.controlBytesMax - 2)
   }
 
-  /// What a client that closes is answered with: its own code, or none where it gave none.
+  /// The answer to a client that closes: the client's own code, or none if it gave none.
   init(answering code: Int?) { self.init(code ?? Self.noCode) }
 
   private static let noCode = 1_005
@@ -114,7 +114,7 @@ package struct WebSocketClose: Error, Sendable, Hashable {
   package static let tryAgainLater = WebSocketClose(
     1_013, "this broker has reached its memory limit for requests")
 
-  /// Whether a client may say this code. The others are reserved, or not yet given a meaning.
+  /// True if a client may send this code. The others are reserved, or have no meaning yet.
   static func isSayable(_ code: Int) -> Bool {
     switch code {
     case 1_000...1_003, 1_007...1_014, 3_000...4_999: true

@@ -1,7 +1,7 @@
 import BelfryBytes
 
-/// A request for a WebSocket, and what it is answered with (RFC 6455 section 4.2). No extension is offered: compression
-/// would cost a buffer of its own for each client.
+/// A request for a WebSocket, and the answer to it (RFC 6455 section 4.2). No extension is offered:
+/// compression would need its own buffer for each client.
 package struct WebSocketHandshake: Sendable {
   package enum Flaw: Error, Sendable, Hashable {
     /// The request asks for no WebSocket, or for one of another version.
@@ -9,16 +9,17 @@ package struct WebSocketHandshake: Sendable {
     case malformed(detail: String)
   }
 
-  /// Fields of which a request may have only one.
+  /// The fields that may occur only once in a request.
   package static let fieldsGivenOnce = ["Sec-WebSocket-Key", "Sec-WebSocket-Version"]
-  /// What says to a client how to ask.
+  /// The headers that tell a client how to ask for a WebSocket.
   package static let upgradeHeaders: [(name: String, value: String)] = [
     ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", version),
   ]
 
   let headers: [(name: String, value: String)]
 
-  /// - Parameter subprotocol: the one that is spoken, of which case matters. A client that does not name it may expect another.
+  /// - Parameter subprotocol: the protocol that the broker speaks; its case matters. A client that does not
+  ///   name it may expect another one.
   package init(_ head: HTTPRequestHead, subprotocol: StaticString) throws(Flaw) {
     guard head.method == Self.method, !head.isHTTP10, head.headers.lists("Upgrade", "websocket"),
       head.headers.lists("Connection", "upgrade"), head.headers["Sec-WebSocket-Version"] == Self.version
