@@ -3,8 +3,9 @@ import Foundation
 
 @main
 struct Belfry {
-  /// Not `async`: the main thread of such a program ends up in libdispatch, which opens it to every signal
-  /// there, and a signal that one thread lets through ends the process. A broker waits for its signals instead.
+  /// This is not `async`. The main thread of an `async` program runs in libdispatch, which opens it to every
+  /// signal, and a signal that one thread lets through ends the process. A broker waits for its signals
+  /// instead.
   static func main() {
     let words = Array(CommandLine.arguments.dropFirst())
     if words.first == Command.serve.name { ProcessSignal.block() } else { ProcessSignal.unblock() }

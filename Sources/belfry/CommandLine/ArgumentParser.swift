@@ -18,7 +18,8 @@ struct ArgumentParser {
     self.rest = rest
   }
 
-  /// The name of a key is random and may begin with a dash. What is one letter, or nearly an option's name, is meant as one.
+  /// True if a word that begins with a dash may be an operand. The name of a key is random and may begin with
+  /// a dash. A single letter, or a word that is nearly an option's name, counts as an option.
   private func mayBeOperand(_ word: String) -> Bool {
     guard word.count > 2, nearest(word) == nil else { return false }
     return operands.count < command.operands.count || command.operands.last?.repeats == true
@@ -78,7 +79,8 @@ struct ArgumentParser {
       let named = words.flatMap { word in
         word.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
       }
-      // Of a variable that is not set: left out, it may mean everything.
+      // The value probably came from a variable that is not set. If the option were left out, the command
+      // might mean everything.
       guard named.contains(where: { !$0.isEmpty }) else {
         throw UsageError("--\(name) needs a value, or must be left out")
       }
@@ -117,7 +119,7 @@ struct ArgumentParser {
     return option.map(\.form)
   }
 
-  /// `server show --server 12` is right but for the option's name.
+  /// The hint for `server show --server 12`, which is right except for the option's name.
   private func standingAlone(_ name: String) -> String? {
     let operand = command.operands.first { $0.name.lowercased() == name.lowercased() }
     return operand.map { "\($0.name) without --\(name): belfry \(command.usage)" }
@@ -142,7 +144,7 @@ struct ArgumentParser {
     }
   }
 
-  /// A word that stands where none does. Most often the name of its option was left out.
+  /// A word in a place where no word is expected. Usually the name of its option was left out.
   private func stray(_ word: String) -> UsageError {
     let taken = command.operands.map(\.name)
     let alone =
@@ -159,7 +161,7 @@ struct ArgumentParser {
       suggestion: meant.isEmpty ? nil : meant.joined(separator: " or "))
   }
 
-  /// As a shell wants it.
+  /// Quoted for a shell.
   private func quoted(_ word: String) -> String {
     word.contains { !$0.isLetter && !$0.isNumber && !"_.@-/:=,".contains($0) }
       ? "'" + word.replacing("'", with: "'\\''") + "'" : word
@@ -167,7 +169,7 @@ struct ArgumentParser {
 }
 
 extension CommandOption {
-  /// Whether a word looks like a value of it.
+  /// True if a word looks like a value of the option.
   fileprivate func couldTake(_ word: String) -> Bool {
     let placeholder: String
     switch kind {

@@ -1,8 +1,8 @@
 import BelfryModel
 import FoundationEssentials
 
-/// What was given on the command line, by name. Reading a value checks it, so that a wrong one is refused
-/// by the name of its option before anything is sent.
+/// The values given on the command line, by name. Reading a value checks it. So a wrong one is refused by the
+/// name of its option before anything is sent.
 struct Arguments: Sendable, Hashable {
   let operands: [String]
   private let values: [String: [String]]
@@ -31,7 +31,7 @@ struct Arguments: Sendable, Hashable {
     }
   }
 
-  /// A time that is to come, in milliseconds since 1970.
+  /// A time in the future, in milliseconds since 1970.
   func comingTime(_ name: String) throws(UsageError) -> Int64? {
     try value(name, TimeText.inputRule(.ahead)) { TimeText.unixMilliseconds(of: $0, .ahead, now: Date()) }
   }
@@ -49,7 +49,7 @@ struct Arguments: Sendable, Hashable {
     try value(name, Self.accountRule) { DeviceID($0) }
   }
 
-  /// Of an option that the command requires.
+  /// The account of an option that the command requires.
   func neededAccount(_ name: String) throws(UsageError) -> AccountID {
     guard let account = try account(name) else { throw UsageError("--\(name) is needed") }
     return account

@@ -6,7 +6,7 @@ struct Command: Sendable {
   var otherNames: [String] = []
   /// A phrase for lists of commands.
   let summary: String
-  /// What the summary leaves open, for the command's own help.
+  /// Details that the summary leaves open, for the command's own help.
   var detail: String?
   var operands: [Operand] = []
   var options: [CommandOption] = []
@@ -16,7 +16,7 @@ struct Command: Sendable {
   struct Example: Sendable {
     /// Without the leading `belfry`.
     let words: String
-    /// Empty where the command's summary says all.
+    /// Empty if the command's summary is enough.
     let meaning: String
 
     init(_ words: String, _ meaning: String = "") {
@@ -38,7 +38,7 @@ struct Operand: Sendable {
   var isRequired = true
   /// Takes all the words that are left; the last operand only.
   var repeats = false
-  /// The words that can stand there, where there are only so many.
+  /// The words that are allowed there, if only certain words are.
   var choices: [String] = []
 }
 
@@ -59,7 +59,7 @@ struct CommandOption: Sendable {
   let kind: Kind
   let meaning: String
   var isRequired = false
-  /// Names that other programs have for it. They do not work; the refusal says what it is called here.
+  /// Names that other programs use for it. They do not work; the refusal gives the name here.
   var namesElsewhere: [String] = []
 
   static func flag(_ name: String, _ meaning: String) -> CommandOption {

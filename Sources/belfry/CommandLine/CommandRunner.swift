@@ -8,14 +8,15 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   case wrongUsage = 2
 }
 
-/// From the words typed to an exit code.
+/// Runs a command: from the typed words to an exit code.
 struct CommandRunner: Sendable {
   let table: CommandTable
   let environment: [String: String]
   let console: Console
 
   func run(_ words: [String]) async -> ExitCode {
-    // Whose help says more: the command's, or until it is found its group's or everything's.
+    // The command whose help is suggested: the command itself, or its group or the whole program until the
+    // command is found.
     var name = "belfry"
     var found: Command?
     if let first = words.first, table.groups[first] != nil { name += " \(first)" }

@@ -1,13 +1,13 @@
 import BelfryBytes
 
-/// The commands there are, and how words find one.
+/// The existing commands, and the search for one by words.
 struct CommandTable: Sendable {
   let commands: [Command]
-  /// What the commands of a group are for, by the group's name.
+  /// The purpose of a group's commands, by the group's name.
   let groups: [String: String]
-  /// Commands that the overview shows on one line, and what they are for.
+  /// Commands that the overview shows on one line, with their common summary.
   var pairs: [(names: [String], summary: String)] = []
-  /// What `help` can tell of that is no command.
+  /// The topics of `help` that are no commands.
   var topics: [HelpTopic] = []
 
   enum Finding: Sendable {
@@ -37,7 +37,7 @@ struct CommandTable: Sendable {
     commands.first { $0.name == name } ?? commands.first { $0.otherNames.contains(name) }
   }
 
-  /// For words that begin no command: `create server`, `list`, `sned`.
+  /// A suggestion for words that begin no command: `create server`, `list`, `sned`.
   private func suggestion(for words: [String]) -> String? {
     if words.count > 1, commands.contains(where: { $0.name == "\(words[1]) \(words[0])" }) {
       return "\(words[1]) \(words[0])"
@@ -55,7 +55,7 @@ struct CommandTable: Sendable {
     guard let command = command(named: "\(group) \(word)") else {
       let members = commands.filter { $0.group == group }
       let nearest = NearestWord.to(word, among: members.compactMap { $0.words.last.map(String.init) })
-      // Most likely an id, of which something is to be known.
+      // The word is most likely an id, and the user wants to see the thing with that id.
       let isID = word.allSatisfy(\.isNumber) && members.contains { $0.name == "\(group) show" }
       throw UsageError(
         "there is no command \(group) \(word)",

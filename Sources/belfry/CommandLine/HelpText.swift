@@ -1,9 +1,9 @@
-/// The help, generated from the commands' own descriptions, so that it cannot tell of an option that does
-/// not exist.
+/// The help, generated from the commands' own descriptions, so that it cannot show an option that does not
+/// exist.
 enum HelpText {
   static let widthColumns = 80
 
-  /// One screen: what there is.
+  /// The overview of all commands, on one screen.
   static func overview(_ table: CommandTable) -> [String] {
     var rows: [(String, String)] = []
     for command in table.commands {
@@ -114,7 +114,7 @@ enum HelpText {
 }
 
 extension Command {
-  /// What has to be given, without the leading `belfry`.
+  /// The words that have to be given, without the leading `belfry`.
   var usage: String {
     let forms = operands.map { operand in
       let form = operand.name + (operand.repeats ? "…" : "")
@@ -125,7 +125,7 @@ extension Command {
 }
 
 extension CommandOption {
-  /// As it is written.
+  /// The option as it is written.
   var form: String {
     switch kind {
     case .flag: "--\(name)"

@@ -1,4 +1,4 @@
-/// Something to be told that belongs to no single command, in rows of a word and its meaning.
+/// A help text that belongs to no single command, in rows of a word and its meaning.
 struct HelpTopic: Sendable {
   let name: String
   let summary: String

@@ -2,7 +2,7 @@ import BelfryClient
 import BelfryServer
 import Foundation
 
-/// One command under way: what it was given, and where it prints.
+/// One running command: its arguments, its environment and its console.
 struct Invocation: Sendable {
   let arguments: Arguments
   let environment: [String: String]
@@ -23,12 +23,13 @@ struct Invocation: Sendable {
 // MARK: - On the broker's machine
 
 extension Invocation {
-  /// A variable of the environment. One that is empty is how composed environments say "not set".
+  /// A variable of the environment. Composed environments use an empty one to say "not set".
   func variable(_ name: String) -> String? {
     environment[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// The broker's data folder, as `belfry serve` finds it but for a configuration file.
+  /// The broker's data folder. It is found as `belfry serve` finds it, except that no configuration file is
+  /// read.
   var dataFolder: String {
     arguments.text("data") ?? variable("BELFRY_DATA") ?? Configuration().dataFolder
   }
@@ -86,7 +87,7 @@ extension Invocation {
     var client = BelfryClient(
       baseURL: url, token: token, account: try arguments.account("as"),
       device: try arguments.device("device"), authorityFile: arguments.text("ca") ?? variable("BELFRY_CA"))
-    // Somebody is looking at the terminal: an error now is better than a success in a few seconds.
+    // Somebody is looking at the terminal, so an error now is better than a success in a few seconds.
     client.attemptsLimit = 1
     return client
   }

@@ -3,14 +3,16 @@ import BelfryInterface
 import Foundation
 
 extension CommandFailure {
-  /// A broker's refusal, with what to do about it where there is something.
+  /// A broker's refusal with advice, if there is any.
   ///
-  /// - Parameter command: what was refused; a field that it has an option for is called by the option's name.
+  /// - Parameter command: the command that was refused. A field that it has an option for is shown by the
+  ///   option's name.
   init(_ error: BelfryError, of command: Command?) {
     self.init(code: error.code.rawValue, detail: Self.sentence(error, command), advice: Self.advice(error))
   }
 
-  /// `url` as `--link`, `spaces[3]` as `--spaces[3]`; as the wire has it where there is no option for it.
+  /// Shows `url` as `--link` and `spaces[3]` as `--spaces[3]`, but the field's own name if the command has no
+  /// option for it.
   private static func typed(_ field: String, _ command: Command?) -> String {
     let name = field.prefix { $0 != "[" && $0 != "." }
     let option = Property.commandName(of: String(name))
@@ -18,7 +20,7 @@ extension CommandFailure {
     return "--\(option)\(field.dropFirst(name.count))"
   }
 
-  /// Much of what is said of a field goes on after its name: "must be at most 4096 bytes".
+  /// Many refusals of a field continue a sentence that begins with its name: "must be at most 4096 bytes".
   private static func sentence(_ error: BelfryError, _ command: Command?) -> String {
     guard let field = error.field.map({ typed($0, command) }) else { return error.detail }
     let verb = error.detail.prefix { $0 != " " }
@@ -26,7 +28,7 @@ extension CommandFailure {
     return goesOn ? "\(field) \(error.detail)" : "\(error.detail) (\(field))"
   }
 
-  /// Of what a token of another kind may do; of what nobody may do, the refusal itself says all.
+  /// Advice if a token of another kind would be allowed. If nobody is allowed, the refusal itself is enough.
   private static func advice(onForbidden detail: String) -> String? {
     if detail.contains("scope") { return "belfry token --scope mints a token that may" }
     if detail.contains("needs an operator's") { return "belfry token --role operator mints a token that may" }
@@ -35,7 +37,7 @@ extension CommandFailure {
     return "belfry token --role app mints a token that may, and with --as ACCID acts for an account"
   }
 
-  /// With the time of day, for whoever comes back to the terminal later.
+  /// Includes the time of day, for a user who comes back to the terminal later.
   private static func later(_ seconds: Int) -> String {
     let time = Date(timeIntervalSinceNow: Double(seconds))
     let text = TimeText.of(unixMilliseconds: Int64(time.timeIntervalSince1970 * 1_000), in: .current)

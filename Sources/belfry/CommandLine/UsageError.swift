@@ -1,8 +1,8 @@
-/// The command line is not one that can be carried out. It names the wrong word and, where there is one,
-/// the nearest right one.
+/// The command line cannot be carried out. The error names the wrong word and, if there is one, the nearest
+/// right one.
 struct UsageError: Error, Hashable {
   var message: String
-  /// What was probably meant.
+  /// The word that was probably meant.
   var suggestion: String?
 
   init(_ message: String, suggestion: String? = nil) {
@@ -16,7 +16,7 @@ struct CommandFailure: Error, Hashable {
   /// A stable word, as a broker's refusals have one.
   var code: String
   var detail: String
-  /// What to do about it.
+  /// A suggestion for the user, if there is one.
   var advice: String?
   var exitCode = ExitCode.refused
 }

@@ -48,7 +48,7 @@ extension Command {
 }
 
 extension CommandOption {
-  /// Which Redis is meant, said as to `belfry serve`.
+  /// Options that name the Redis, the same as those of `belfry serve`.
   fileprivate static let keyspace: [CommandOption] = [
     .value("config", "FILE", "the broker's configuration file"),
     .value("data", "DIR", "the broker's data folder; by default data"),

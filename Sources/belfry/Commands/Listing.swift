@@ -1,6 +1,6 @@
 import BelfryClient
 
-/// What of a paged list is wanted.
+/// The part of a paged list that is wanted.
 struct Listing<Item: Sendable & Encodable>: Sendable {
   var limit: Int
   /// The most the broker gives at a time.
@@ -40,12 +40,13 @@ extension Invocation {
     var cursor = listing.cursor
     repeat {
       let page = try await page(min(left, listing.pageLimit), cursor)
-      // A broker may give more than it was asked for; what is printed is what was asked for here.
+      // A broker may give more items than it was asked for, so the rest is cut off.
       for item in page.items.prefix(left) {
         if printsJSON { console.print([try JSONLine.text(item)]) } else { shown.append(item) }
       }
       left -= min(left, page.items.count)
-      // A page may be empty with more behind it; one that leads back to itself would be asked for for ever.
+      // A page may be empty with more pages after it. A page that leads back to itself would be asked for
+      // without end.
       guard page.cursor != cursor else { break }
       cursor = page.cursor
     } while cursor != nil && left > 0

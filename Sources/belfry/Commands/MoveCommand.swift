@@ -38,7 +38,7 @@ extension Invocation {
   fileprivate func reportingMoves() async throws -> MoveReport {
     var options = arguments.serveOptions
     options.redis = arguments.text("from")
-    // Not that of a keyspace that is to be made.
+    // The configured number of partitions is that of a keyspace still to be made, so it does not count here.
     options.partitions = nil
     let partitions = try arguments.integer("partitions", in: 1...1_024)
     let isCancelled = arguments.isSet("cancel")

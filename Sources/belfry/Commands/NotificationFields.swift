@@ -41,10 +41,10 @@ extension Invocation {
     return notification
   }
 
-  /// Without the line end that a file or an `echo` has after its last line.
+  /// The body, without the line end that a file or an `echo` has after its last line.
   private func bodyFromStandardInput() throws -> String {
     if console.terminal.canAsk { console.complain("belfry: type the body, then Ctrl-D on a new line:") }
-    // What is allowed, the line end, and one byte by which more is noticed.
+    // The allowed bytes, the line end, and one more byte, which shows that there are too many.
     var bytes = try FileHandle.standardInput.read(upToCount: Limits.bodyBytes + 2) ?? Data()
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     guard bytes.count <= Limits.bodyBytes else {

@@ -1,7 +1,7 @@
 import BelfryInterface
 import BelfryModel
 
-// What the program knows without a broker.
+// Commands that work without a broker.
 
 extension Command {
   static let version = Command(

@@ -2,8 +2,8 @@ import BelfryClient
 import BelfryInterface
 import BelfryModel
 
-// A command for each row of the interface that offers one: what can be asked over HTTP can be asked on the command
-// line, under the same names, and nothing is described twice.
+// Makes a command from each row of the interface that offers one. So every request over HTTP can also be made
+// on the command line, under the same names, and nothing is described twice.
 
 extension Command {
   static func made(from routes: [Route]) -> [Command] {
@@ -48,7 +48,8 @@ private struct RouteRun {
     if let failure = answer?.failedDelivery { throw failure }
   }
 
-  /// Of more accounts than the broker takes at a time, some at a time.
+  /// Sends the request. If there are more accounts than the broker takes at a time, it is sent in several
+  /// parts.
   private func perform(_ parts: RouteRequest.Parts, by client: BelfryClient) async throws -> JSONValue? {
     let progress = ProgressLine(on: invocation.console)
     defer { progress.end() }
@@ -113,7 +114,7 @@ extension RouteRequest.Parts {
 }
 
 extension Route.Access {
-  /// Whose token it needs, where not everybody's will do.
+  /// The kind of token that the route needs, if not every token is enough.
   fileprivate var sentence: String? {
     switch self {
     case .everyone, .loopbackOrToken, .tokenLater, .token: nil
@@ -124,7 +125,7 @@ extension Route.Access {
 }
 
 extension Route {
-  /// False for what is about the broker and its keys: no account has a part in it.
+  /// False for a route about the broker and its keys, in which no account has a part.
   fileprivate var actsForAccount: Bool {
     switch access {
     case .operators: false
@@ -136,8 +137,9 @@ extension Route {
   /// So many columns fit most terminals.
   private static let columnsMost = 6
 
-  /// What a paged list answers with: the field with the items, and which of theirs fit a table. Nil for an operation that
-  /// answers with the first page of a list, such as entering a room: it takes no `limit` and no `cursor`.
+  /// The field of a paged list that has the items, and the properties of an item that fit a table. Nil for an
+  /// operation that answers with the first page of a list, such as entering a room: it takes no `limit` and
+  /// no `cursor`.
   fileprivate var listedItems: (name: String, columns: [Property], element: Shape)? {
     guard verb == .get, case .json(let shape)? = outcomes.first?.content, case .object(let page) = shape.bare,
       page.properties.contains(where: { $0.name == "cursor" }),
@@ -149,7 +151,7 @@ extension Route {
       let columns = options.columns.compactMap { name in item.properties.first { $0.name == name } }
       return (list.name, columns, element)
     }
-    // What all rows have in common was given.
+    // Properties that all rows have in common are left out, because the user gave them.
     let given = Set(pathProperties.map(\.name))
     var columns = item.properties.filter { $0.shape.fitsCell && !given.contains($0.name) }
     if columns.count > Self.columnsMost { columns = columns.filter { !$0.shape.isDetail } }
@@ -173,7 +175,7 @@ extension Shape {
     }
   }
 
-  /// What gives way where not all fits.
+  /// True for columns that are left out if not all fit.
   fileprivate var isDetail: Bool {
     switch bare {
     case .flag, .numbers: true
@@ -183,7 +185,7 @@ extension Shape {
 }
 
 extension JSONValue {
-  /// Of two answers the first, with the elements of the other's lists behind its own.
+  /// Joins two answers: the first one, with the elements of the second one's lists after its own.
   fileprivate func joined(with other: JSONValue?) -> JSONValue {
     guard case .object(var members) = self, case .object(let more)? = other else { return self }
     for (name, value) in more {
@@ -196,7 +198,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-  /// Of a test that the broker made and answered for: nil unless it says that nothing was delivered.
+  /// The failure of a test that the broker made. Nil unless the answer says that nothing was delivered.
   fileprivate var failedDelivery: CommandFailure? {
     guard case .object(let answer) = self, answer["delivered"] == false else { return nil }
     return CommandFailure(code: "notDelivered", detail: "the test did not arrive; why is on standard output")

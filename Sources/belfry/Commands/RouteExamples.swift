@@ -3,7 +3,8 @@ import BelfryInterface
 // Examples of the commands that are made from rows, for their help.
 
 extension RouteRequest {
-  /// One with all that is needed, one that narrows a list by time, and one that leaves out which request is answered.
+  /// One example with everything that is needed, one that narrows a list by time, and one that leaves out the
+  /// request to be answered.
   func examples(of name: String) -> [Command.Example] {
     if answersRequest {
       let whole = example(of: name, with: [])
@@ -35,7 +36,7 @@ extension RouteRequest {
 }
 
 extension Shape {
-  /// Something that could stand there.
+  /// A word that could be the value.
   fileprivate var exampleWord: String {
     switch bare {
     case .account: "bob"

@@ -2,10 +2,11 @@ import BelfryInterface
 import BelfryModel
 import FoundationEssentials
 
-/// What a row asks for, as operands and options; and what was given, as the parts of a request.
+/// A row's values as operands and options, and the given values as the parts of a request.
 ///
-/// What a command acts on stands as words: first what the path names, in its order, then the accounts that the body
-/// names (`group show 12`, `member remove 77 bob`, `group mute 12 bob carol`). Everything else is an option.
+/// The things that a command acts on are words: first the values in the path, in its order, then the accounts
+/// in the body (`group show 12`, `member remove 77 bob`, `group mute 12 bob carol`). Everything else is an
+/// option.
 struct RouteRequest: Sendable {
   let route: Route
 
@@ -58,14 +59,15 @@ struct RouteRequest: Sendable {
 
   // MARK: As a request
 
-  /// What is sent.
+  /// The parts of the request.
   struct Parts {
-    /// What the path names, in its order.
+    /// The values in the path, in its order.
     let path: [String]
     let query: [(name: String, value: String)]
-    /// One a request; nil for a request without a body.
+    /// One body for each request; nil for a request without a body.
     let bodies: [JSONValue?]
-    /// What it acts on, in words: `server 12, bob`; nil where nothing is named, as for the account itself.
+    /// The things that it acts on, in words: `server 12, bob`; nil if nothing is named, as for the account
+    /// itself.
     let place: String?
     let accountCount: Int
     fileprivate let accountsPerBody: Int

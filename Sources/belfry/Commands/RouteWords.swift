@@ -5,7 +5,7 @@ import FoundationEssentials
 // Properties as operands and options, and their values as words.
 
 extension Property {
-  /// `durationSeconds` is `--duration-seconds`; an id is named by what it is the id of.
+  /// `durationSeconds` is `--duration-seconds`; an id has the name of its thing.
   var commandName: String { Self.commandName(of: name) }
 
   /// - Parameter name: a field's, as the wire has it.
@@ -18,10 +18,10 @@ extension Property {
   }
 
   var operandName: String { commandName.uppercased() }
-  /// Over a column.
+  /// The heading of its column.
   var heading: String { commandName.replacing("-", with: " ").uppercased() }
 
-  /// Every command has `--url` and `--token` for the broker and for who asks.
+  /// Names that differ, because every command has `--url` and `--token` for the broker and the caller.
   private static let renamed = [
     "url": "link", "token": "invitation", "ttlSeconds": "ttl", "messageServerId": "message",
   ]
@@ -68,12 +68,12 @@ extension Property {
     return name.hasSuffix("Seconds")
   }
 
-  /// Lists go back in time; all else that has a time is about what is to come.
+  /// Times of lists are in the past; all other times are in the future.
   private var direction: TimeText.Direction { name == "since" ? .ago : .ahead }
 }
 
 extension JSONValue {
-  /// As a query has it.
+  /// The value in the form of a query.
   var queryText: String? {
     switch self {
     case .string(let text): text
@@ -85,7 +85,7 @@ extension JSONValue {
 }
 
 extension Shape {
-  /// Nil where the word cannot mean one.
+  /// Nil if the word cannot be a value of this kind.
   fileprivate func value(ofWord text: String, _ direction: TimeText.Direction) -> JSONValue? {
     switch self {
     case .account: AccountID(text).map { .string($0.text) }

@@ -43,8 +43,8 @@ extension Command {
 }
 
 extension Invocation {
-  /// Whoever gave no `--client-id` is told the generated one where it is unknown whether the send arrived: the same
-  /// words again would be a second notification.
+  /// Sends the notification. If the user gave no `--client-id` and it is unknown if the send arrived, the
+  /// error names the generated id: the same words again would send a second notification.
   fileprivate func send(
     by call: (BelfryClient, NewNotification) async throws(BelfryError) -> SendReceipt
   ) async throws {

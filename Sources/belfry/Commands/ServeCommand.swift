@@ -27,7 +27,7 @@ extension Command {
 }
 
 extension CommandOption {
-  /// What a broker is configured by, beside the file and the environment.
+  /// The options of a broker, in addition to the file and the environment.
   static let broker: [CommandOption] = [
     .value("config", "FILE", "the configuration file: JSON, with // comments"),
     .value("listen", "HOST:PORT", "the address for clients; 127.0.0.1:8080 by default")
@@ -46,7 +46,7 @@ extension CommandOption {
 }
 
 extension Arguments {
-  /// Of a command that takes all or some of them.
+  /// The options of a command that takes all or some of them.
   var serveOptions: ServeOptions {
     var options = ServeOptions()
     options.config = text("config")
@@ -62,7 +62,7 @@ extension Arguments {
 
 extension CommandFailure {
   init(_ error: StartError) {
-    // A setting can be wrong in the file and the environment, too; only as an option it is wrong usage.
+    // A setting can be wrong in the file and the environment too. It is wrong usage only as an option.
     let isOption = error.code == .invalidValue && error.place.hasPrefix("--")
     self.init(
       code: error.code.rawValue, detail: "\(error.place): \(error.cause)",

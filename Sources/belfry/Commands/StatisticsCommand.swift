@@ -28,7 +28,7 @@ private struct StatisticsRun {
   let invocation: Invocation
   let client: BelfryClient
 
-  /// - Parameter pauseSeconds: how long to wait before it is shown again; nil: it is shown once.
+  /// - Parameter pauseSeconds: the time until it is shown again; nil: it is shown once.
   func run(pauseSeconds: Int?) async throws {
     var earlier: (answer: JSONValue, at: ContinuousClock.Instant)?
     repeat {

@@ -41,7 +41,7 @@ private struct Tail {
   private var kicker: String?
   private let hasHeard = Latch()
 
-  /// A feed that has something to tell begins within this time.
+  /// A feed that has notifications begins within this time.
   private static let quietTime: Duration = .seconds(1)
 
   init(invocation: Invocation, countLimit: Int?) {
@@ -51,7 +51,7 @@ private struct Tail {
 
   func follow(_ feed: NotificationFeed) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
-      // The remark that nothing comes is not waited for.
+      // The command does not wait for the remark that nothing comes.
       defer { group.cancelAll() }
       let start = self
       var tail = self
@@ -74,7 +74,7 @@ private struct Tail {
     }
   }
 
-  /// Whoever has typed the command is to know that it works, also when there is nothing to print.
+  /// Says that the command works even if there is nothing to print, so that the user need not wonder.
   private func remarkIfQuiet() async {
     guard !invocation.printsJSON, (try? await Task.sleep(for: Self.quietTime)) != nil, !hasHeard.isSet else {
       return
@@ -89,7 +89,7 @@ private struct Tail {
       if wasConnected { invocation.console.complain("belfry: connected again") }
       wasConnected = true
     case .disconnected(let error, let pause):
-      // Never reached yet, it is more likely a wrong --url than a broker that will come.
+      // If the broker was never reached, a wrong --url is more likely than a broker that is about to start.
       guard wasConnected else { throw error }
       let seconds = String(
         format: "%.1f", Double(pause.components.seconds) + Double(pause.components.attoseconds) / 1e18)

@@ -49,7 +49,7 @@ extension Command {
     })
 }
 
-/// Where the secret that signs is, and who said so.
+/// The place of the secret that signs, and the option or variable that named it.
 private struct SigningPlace {
   private enum Secret {
     case file(String)
@@ -58,10 +58,10 @@ private struct SigningPlace {
   }
 
   private let secret: Secret
-  /// `--data`, `BELFRY_SECRET`; nil: nobody said anything.
+  /// `--data` or `BELFRY_SECRET`; nil if nothing named it.
   private let source: String?
 
-  /// As `belfry serve` decides it: options go before variables, and a secret before a folder.
+  /// The same order as in `belfry serve`: options come before variables, and a secret before a folder.
   init(_ invocation: Invocation) throws(UsageError) {
     let options = (file: invocation.arguments.text("secret-file"), folder: invocation.arguments.text("data"))
     let variables = (

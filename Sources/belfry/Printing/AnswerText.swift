@@ -2,11 +2,11 @@ import BelfryInterface
 import BelfryModel
 import FoundationEssentials
 
-/// Answers of the broker as rows and cells, by the shapes that their rows of the interface declare.
+/// Answers of the broker as rows and cells, according to the shapes that their routes declare.
 struct AnswerText {
   let timeZone: TimeZone
 
-  /// Of an answer that is a list of objects and nothing else, a table.
+  /// The table of an answer that is a list of objects and nothing else.
   func table(_ value: JSONValue, as shape: Shape) -> TextTable? {
     guard case .object(let object) = shape.bare, object.properties.count == 1,
       let list = object.properties.first,
@@ -21,7 +21,7 @@ struct AnswerText {
     return table
   }
 
-  /// A name and a value each, in the order in which they are declared. What is inside an object is named with a dot.
+  /// Rows of a name and a value, in the order of declaration. A value inside an object has a name with a dot.
   func rows(_ value: JSONValue, as shape: Shape, prefix: String = "") -> [[String]] {
     guard case .object(var members) = value, case .object(let object) = shape.bare else {
       return [[prefix, cell(value, as: shape)].map(VisibleText.of)]
@@ -32,7 +32,7 @@ struct AnswerText {
       members[property.name] = nil
       rows += self.rows(of: value, property.shape, named: prefix + property.label)
     }
-    // What a newer broker adds is shown as well as can be.
+    // Fields that a newer broker adds are shown as well as possible.
     return rows + FactText.rows(members, prefix: prefix, in: timeZone)
   }
 
@@ -63,7 +63,7 @@ struct AnswerText {
 }
 
 extension Property {
-  /// As it stands before its value: `create time`.
+  /// The label before its value: `create time`.
   fileprivate var label: String { heading.lowercased() }
 }
 

@@ -1,4 +1,4 @@
-/// How a part of a line is set apart on a terminal that takes colours.
+/// How a part of a line is emphasized on a terminal that shows colours.
 enum Color: String, Sendable {
   case bold = "1"
   case faint = "2"
@@ -8,7 +8,7 @@ enum Color: String, Sendable {
 }
 
 extension Console {
-  /// The text in that colour, or as it is where none is wanted.
+  /// The text in that colour, or unchanged if no colour is wanted.
   func colored(_ text: String, _ color: Color) -> String {
     terminal.showsColor && !text.isEmpty ? color.of(text) : text
   }

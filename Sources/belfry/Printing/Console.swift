@@ -1,10 +1,10 @@
 import BelfryBytes
 import Foundation
 
-/// Where a command prints. Each call is one write, so that a reader on a pipe sees every line at once, and
-/// whole.
+/// The place that a command prints to. Each call is one write, so a reader on a pipe sees every line at once
+/// and whole.
 struct Console: Sendable {
-  /// In which times are shown.
+  /// The time zone in which times are shown.
   let timeZone: TimeZone
   let terminal: Terminal
 
@@ -18,7 +18,8 @@ struct Console: Sendable {
     write(lines.joined(separator: "\n") + "\n", to: .standardOutput)
   }
 
-  /// Clears a terminal, so that what is printed next stands where the same was printed before. Elsewhere it does nothing.
+  /// Clears a terminal, so that the next output replaces the same output from before. Elsewhere it does
+  /// nothing.
   func clearScreen() {
     if terminal.columns != nil { write("\u{1B}[H\u{1B}[J", to: .standardOutput) }
   }
@@ -31,7 +32,7 @@ struct Console: Sendable {
     do {
       try file.write(contentsOf: Data(text.utf8))
     } catch {
-      // Whoever read this has gone, and there is nobody left to tell.
+      // The reader has gone, and there is nobody left to tell.
       exit(ExitCode.refused.rawValue)
     }
   }
@@ -40,9 +41,10 @@ struct Console: Sendable {
 // MARK: - Asking
 
 extension Console {
-  /// Asks whether to go on, and returns if the answer is yes. Where nobody can be asked, nothing is assumed.
+  /// Asks if the command should continue, and returns if the answer is yes. If nobody can be asked, it
+  /// refuses.
   ///
-  /// - Parameter question: whole, as `Remove server 12 for good?`.
+  /// - Parameter question: the whole question, such as `Remove server 12 for good?`.
   func confirm(_ question: String) throws {
     guard terminal.canAsk else {
       throw UsageError(
@@ -64,8 +66,8 @@ extension CommandOption {
 }
 
 extension Invocation {
-  /// Asks before something is done for good, unless `--yes` was given. The command has ``CommandOption/yes`` among its
-  /// options.
+  /// Asks before a change that cannot be undone, unless `--yes` was given. The command must have the option
+  /// ``CommandOption/yes``.
   func confirm(_ question: String) throws {
     if !arguments.isSet("yes") { try console.confirm(question) }
   }

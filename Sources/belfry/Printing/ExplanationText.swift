@@ -12,19 +12,19 @@ enum ExplanationText {
     let sentences = [
       "\(account) \(verb) \(message): \(explanation.detail)", facts.sending(), facts.belonging(account),
     ]
-    // What a newer broker adds is shown as well as can be.
+    // Facts that a newer broker adds are shown as well as possible.
     let rest = TextTable.aligned(FactText.rows(facts.values, in: zone))
     return sentences.compactMap { $0.map(VisibleText.of) } + rest
   }
 
-  /// What is known, without what has been said.
+  /// The facts that have not been put into a sentence yet.
   private struct Facts {
     var values: JSONObject
     let zone: TimeZone
 
     mutating func sending() -> String? {
       guard let time = time("sentAt") else { return nil }
-      // Of what is kept no more only the id tells when it was sent.
+      // If the notification is not kept any more, only its id tells when it was sent.
       guard let place = text("space") else { return "Its id says that it was sent at \(time)." }
       let audience = text("audience").map { ", stamped \"\($0)\"" + ExplanationText.meaning(of: $0) } ?? ""
       return "It was sent at \(time) to \(ExplanationText.place(place))\(audience)."
@@ -74,7 +74,7 @@ enum ExplanationText {
     }
   }
 
-  /// An audience in words; empty where this version knows no such audience.
+  /// An audience in words; empty if this version does not know the audience.
   private static func meaning(of text: String) -> String {
     guard let audience = Audience(text: text) else { return "" }
     let channel = audience.channel.map { " of channel \($0)" } ?? ""

@@ -1,9 +1,9 @@
 import BelfryModel
 import FoundationEssentials
 
-/// Named values of which only the broker knows what there are, as rows of a name and a value.
+/// Named values that only the broker knows, as rows of a name and a value.
 enum FactText {
-  /// Sorted by name; what is inside an object, or objects inside a list, are named with a dot.
+  /// Sorted by name. Values inside an object, or inside the objects of a list, have names with a dot.
   static func rows(_ facts: JSONObject, prefix: String = "", in zone: TimeZone? = nil) -> [[String]] {
     facts.flatMap { name, value -> [[String]] in
       if let inner = members(value) { return rows(inner, prefix: prefix + name + ".", in: zone) }
@@ -11,7 +11,7 @@ enum FactText {
     }
   }
 
-  /// What has a name of its own inside; nil for a single value.
+  /// The named members inside a value; nil for a single value.
   private static func members(_ value: JSONValue) -> JSONObject? {
     switch value {
     case .object(let members):

@@ -89,7 +89,7 @@ extension FeedLine {
     return console.colored(time + "  " + VisibleText.of(words.joined(separator: " ")), event.color)
   }
 
-  /// What another of the account's devices did: `another device: group create (group 12)`.
+  /// An operation by another device of the account: `another device: group create (group 12)`.
   private static func device(_ value: JSONValue) -> String {
     guard case .object(let event) = value, case .string(let scene)? = event["of"],
       case .string(let operation)? = event["operation"]
@@ -106,7 +106,7 @@ extension FeedLine {
       + (target.isEmpty ? "" : " (\(target.joined(separator: ", ")))")
   }
 
-  /// What somebody looks for, who and what, stands out; where and when stay behind.
+  /// The sender and the content stand out, because readers look for them; the time, the id and the space are faint.
   private static func columns(
     _ time: Int64, _ id: String, _ content: NotificationContent, _ names: SpaceNames, as account: String?,
     on console: Console
@@ -126,7 +126,7 @@ extension FeedLine {
 }
 
 extension FeedEvent {
-  /// Of its line, where it is no notification.
+  /// The colour of the line, if it is not a notification.
   fileprivate var color: Color {
     switch self {
     case .gap, .kicked: .yellow

@@ -31,7 +31,7 @@ struct MoveFacts: Encodable {
 
 /// A move, as a person reads it.
 enum MoveText {
-  /// What is said when it happens, also where nobody looks at a terminal.
+  /// The lines for a step, printed when it happens, even if the output is not a terminal.
   static func said(_ progress: MoveProgress, in zone: TimeZone) -> [String] {
     switch progress {
     case .found(let outline): [found(outline)]
@@ -53,7 +53,7 @@ enum MoveText {
       + "\(outline.before.count) partitions\(outline.isDivided ? " that become \(outline.after.count)" : ""), \(outline.keys) keys, \(BackupText.size(outline.bytes)) in memory"
   }
 
-  /// What is shown in the line that is written over.
+  /// The text of the line that is overwritten.
   static func of(_ progress: MoveProgress) -> String? {
     switch progress {
     case .startingRedis(let folder): "starting a redis-server in \(folder)"

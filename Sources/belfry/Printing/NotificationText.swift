@@ -2,7 +2,7 @@ import BelfryClient
 import BelfryModel
 import FoundationEssentials
 
-/// What a person reads of a notification, in columns.
+/// A notification for a person, in columns.
 enum NotificationText {
   static let header = ["ID", "TIME", "SPACE", "TYPE", "FROM", "BODY"]
 
@@ -19,13 +19,13 @@ enum NotificationText {
 
   static func type(_ code: Int) -> String { Catalogue.type(code)?.name ?? "type \(code)" }
 
-  /// The account, and the name beside it where there is one.
+  /// The account, followed by the name if there is one.
   static func sender(_ content: NotificationContent) -> String {
     guard let account = content.fromAccount else { return content.fromNick ?? "-" }
     return content.fromNick.map { "\(account) (\($0))" } ?? account.text
   }
 
-  /// The body; of a built-in one what happened, in a sentence; else the attachment.
+  /// The body; for a built-in notification the event in a sentence; otherwise the attachment.
   static func substance(
     _ content: NotificationContent, _ names: SpaceNames, in timeZone: TimeZone
   ) -> String {

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// How far something long is, in one line on standard error that is written over; nothing where that is no terminal.
+/// The progress of long work, in one line on standard error that is overwritten. It prints nothing if
+/// standard error is not a terminal.
 final class ProgressLine: Sendable {
   private struct State {
     var shownAt: ContinuousClock.Instant?
@@ -11,14 +12,14 @@ final class ProgressLine: Sendable {
   private let columns: Int?
   private let state = Mutex(State())
 
-  /// What comes faster is not read by anybody.
+  /// Nobody could read faster changes.
   private static let interval: Duration = .milliseconds(100)
 
   init(on console: Console) {
     columns = console.terminal.progressColumns
   }
 
-  /// - Parameter text: what is being done, and how much of it is; plain.
+  /// - Parameter text: the work and its progress, as plain text.
   func show(_ text: String) {
     guard let columns else { return }
     state.withLock { state in
@@ -31,7 +32,7 @@ final class ProgressLine: Sendable {
     }
   }
 
-  /// Takes the line away, for what is printed next.
+  /// Removes the line, so that other output can follow.
   func end() {
     state.withLock { state in
       if state.isThere { Self.write("\r" + Self.clearing) }
@@ -43,7 +44,7 @@ final class ProgressLine: Sendable {
   private static let clearing = "\u{1b}[K"
 
   private static func write(_ text: String) {
-    // A terminal that has gone is no reason to give up what is being done.
+    // A terminal that has gone is no reason to stop the work.
     try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
   }
 }

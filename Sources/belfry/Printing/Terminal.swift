@@ -1,25 +1,25 @@
 import Glibc
 
-/// What of the process's streams is a terminal, and how that wants to be written to.
+/// The streams of the process that are terminals, and their properties.
 struct Terminal: Sendable, Hashable {
-  /// The width of standard output, in columns; nil where it is no terminal, and nothing is cut to fit.
+  /// The width of standard output, in columns; nil if it is not a terminal, and nothing is cut to fit.
   var columns: Int?
-  /// Whether standard output takes colours.
+  /// True if standard output shows colours.
   var showsColor = false
-  /// The width of standard error; nil where it is no terminal, or one on which no line can be written over.
+  /// The width of standard error; nil if it is not a terminal, or one on which a line cannot be overwritten.
   var progressColumns: Int?
-  /// Whether there is somebody to ask: standard input and standard error are both a terminal.
+  /// True if there is somebody to ask: standard input and standard error are both a terminal.
   var canAsk = false
 
-  /// What a terminal is taken for that does not know its width.
+  /// The width that is assumed for a terminal that does not know its width.
   private static let standardColumns = 80
 
   /// No terminal anywhere, as in a pipe.
   init() {}
 
-  /// The process's own.
+  /// The terminal of this process.
   init(environment: [String: String]) {
-    // By custom (no-color.org), any value but an empty one asks for no colour.
+    // The convention (no-color.org) is that any value except an empty one asks for no colour.
     let isPlain = environment["NO_COLOR"]?.isEmpty == false || environment["TERM"] == "dumb"
     let outputIsTerminal = isatty(STDOUT_FILENO) == 1
     let errorIsTerminal = isatty(STDERR_FILENO) == 1

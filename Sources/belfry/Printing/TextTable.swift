@@ -1,8 +1,8 @@
 /// Rows in aligned columns, for people.
 struct TextTable {
-  /// How narrow a column of words may become for the others to fit.
+  /// The least width of a column of words when others need room.
   private static let narrowest = 10
-  /// How much of a column of words is to be seen before others give way.
+  /// The width of a column of words that is kept before others give way.
   private static let comfortable = 24
   /// A table keeps this many columns: one alone says nothing.
   private static let columnsLeastCount = 2
@@ -11,8 +11,8 @@ struct TextTable {
   private let dispensable: [String]
   private var rows: [[String]] = []
 
-  /// - Parameter dispensable: columns that are left out, the first first, where a terminal is too narrow to show enough
-  ///   of the last one beside them.
+  /// - Parameter dispensable: columns that may be left out, in this order, if a terminal is too narrow to
+  ///   show enough of the last column.
   init(_ header: [String], dispensable: [String] = []) {
     self.header = header
     self.dispensable = dispensable
@@ -22,11 +22,12 @@ struct TextTable {
 
   mutating func add(_ cells: [String]) { rows.append(cells.map(VisibleText.of)) }
 
-  /// The header first. Nothing when there are no rows: a header alone says less than a sentence would.
+  /// All lines, with the header first. Empty if there are no rows: a header alone says less than a sentence
+  /// would.
   var lines: [String] { lines(columnsLimit: nil) }
 
-  /// - Parameter columnsLimit: how wide a line may be; nil: as wide as it is. Ids and times are never cut, for one that
-  ///   is cut is of no use.
+  /// - Parameter columnsLimit: the longest width of a line; nil: no limit. Ids and times are never cut,
+  ///   because a part of one is of no use.
   func lines(columnsLimit: Int?) -> [String] {
     if rows.isEmpty { return [] }
     var table = [header] + rows
@@ -58,14 +59,14 @@ struct TextTable {
 
   private static func total(_ widths: [Int]) -> Int { widths.reduce(0, +) + 2 * max(widths.count - 1, 0) }
 
-  /// Those in which something else than ids, counts and times stands.
+  /// The columns with words, not only ids, counts and times.
   private static func wordColumns(_ rows: [[String]]) -> [Int] {
     (rows.first ?? []).indices.filter { column in
       rows.dropFirst().contains { $0.indices.contains(column) && $0[column].contains(where: \.isLetter) }
     }
   }
 
-  /// How narrow a column of words may become. An id in it is never cut.
+  /// The least width of a column of words. An id in it is never cut.
   private static func leastWidth(of column: Int, _ rows: [[String]]) -> Int {
     rows.dropFirst().reduce(narrowest) { least, row in
       guard row.indices.contains(column), let id = VisibleText.idAtEnd(of: row[column]) else { return least }
@@ -89,7 +90,7 @@ struct TextTable {
 
   // MARK: Leaving columns out
 
-  /// Those in which nothing stands.
+  /// Removes the columns that are empty.
   private static func removeBlankColumns(_ rows: inout [[String]]) {
     for column in (rows.first ?? []).indices.reversed() where rows[0].count > columnsLeastCount {
       if rows.dropFirst().allSatisfy({ !$0.indices.contains(column) || ["-", ""].contains($0[column]) }) {
@@ -122,7 +123,7 @@ struct TextTable {
         line += cell
         line += String(repeating: " ", count: widths[column] - VisibleText.columns(cell) + 2)
       }
-      // Nothing invisible at a line's end, where it would be copied along.
+      // Spaces at a line's end are removed, because they would be copied along.
       while line.last == " " { line.removeLast() }
       return line
     }

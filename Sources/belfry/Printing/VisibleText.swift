@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// Text that others wrote, made safe and flat for a terminal.
+/// Makes text that others wrote safe and flat for a terminal.
 enum VisibleText {
-  /// Control characters become visible escapes: an escape sequence in a notification's body could otherwise
-  /// move the cursor, recolour or retitle the terminal of whoever reads it. So do the characters that turn
-  /// the direction of writing, and line ends, which would break a table.
+  /// Replaces control characters by visible escapes. Otherwise an escape sequence in a notification's body
+  /// could move the cursor, or change the colours or the title of the reader's terminal. Characters that
+  /// change the direction of writing are replaced too, and so are line ends, which would break a table.
   static func of(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isHidden) else { return text }
     var visible = ""
@@ -45,7 +45,8 @@ enum VisibleText {
     }
   }
 
-  /// How many columns of a terminal it takes, as well as that can be known without asking the terminal.
+  /// The number of columns of a terminal that the text takes, as far as that can be known without asking the
+  /// terminal.
   static func columns(_ text: String) -> Int {
     text.reduce(0) { $0 + columns($1) }
   }

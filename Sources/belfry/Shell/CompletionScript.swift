@@ -4,7 +4,7 @@ import BelfryModel
 enum Shell: String, CaseIterable, Sendable {
   case bash, zsh, fish
 
-  /// A script that the shell reads, made of the commands' own descriptions.
+  /// A script for the shell, made from the commands' own descriptions.
   func completions(for table: CommandTable) -> [String] {
     let note =
       "# \(rawValue) completions of belfry \(BelfryVersion.text), made by belfry completions \(rawValue)"
@@ -17,7 +17,7 @@ enum Shell: String, CaseIterable, Sendable {
 }
 
 extension CommandTable {
-  /// What can stand first.
+  /// The words that can come first.
   var firstWords: [(word: String, meaning: String)] {
     var words: [(word: String, meaning: String)] = []
     for command in commands {
@@ -28,7 +28,7 @@ extension CommandTable {
     return words + [("help", "show the help of a command")]
   }
 
-  /// What can stand second behind a group's name.
+  /// The words that can follow a group's name.
   func words(of group: String) -> [(word: String, meaning: String)] {
     commands.filter { $0.group == group }.map { (String($0.words.last ?? ""), $0.summary) }
   }
@@ -37,12 +37,12 @@ extension CommandTable {
   var groupNames: [String] { firstWords.map(\.word).filter { groups[$0] != nil } }
 }
 
-/// What a shell can offer for a value.
+/// The completions that a shell can offer for a value.
 enum CompletableValue {
   case words([String])
   case file
   case folder
-  /// Nothing is known of it, and nothing else fits.
+  /// Nothing is known of the value, so nothing is offered.
   case unknown
 }
 
@@ -60,9 +60,9 @@ extension CommandOption {
 }
 
 extension Command {
-  /// Whether a file can stand where no option's name does.
+  /// True if an operand can be a file.
   var takesFile: Bool { operands.contains { $0.name == "FILE" } }
-  /// Words one of which has to stand there.
+  /// The words that the first operand must be one of.
   var operandWords: [String] { operands.first?.choices ?? [] }
 }
 
