@@ -1,7 +1,8 @@
-/// Which addresses may be connected to. Asked when a socket is made, of the very address that it will connect to: what a
-/// name meant before, and what it means to somebody else, does not matter then.
+/// Decides which addresses may be connected to. It is asked when a socket is made, for exactly the address of
+/// the connection. So earlier answers of DNS, and other readings of the name, do not matter.
 package struct AddressPolicy: Sendable, Hashable {
-  /// The networks inside which requests may go, without encryption too. Outside of them only what is public.
+  /// The networks that requests may go to, even without encryption. Outside of them, only public addresses
+  /// are allowed.
   package let allowedNetworks: [IPNetwork]
   /// The setting that names these networks, for refusals.
   package let setting: String
@@ -10,7 +11,7 @@ package struct AddressPolicy: Sendable, Hashable {
     (self.allowedNetworks, self.setting) = (allowedNetworks, setting)
   }
 
-  /// - Returns: why not; nil if it may be connected to.
+  /// - Returns: the reason for a refusal; nil if the address may be connected to.
   package func refusal(of address: IPAddress, isEncrypted: Bool) -> String? {
     if allowedNetworks.contains(where: { $0.contains(address) }) { return nil }
     guard Self.isPublic(address) else {
@@ -21,22 +22,22 @@ package struct AddressPolicy: Sendable, Hashable {
   }
 
   static func isPublic(_ address: IPAddress) -> Bool {
-    // Of IPv6 only what is handed out as global unicast, so that nothing is forgotten.
+    // An IPv6 address must be in the range assigned as global unicast, so that no special range is forgotten.
     guard address.bytes.count == 4 || global.contains(where: { $0.contains(address) }) else { return false }
     return !special.contains { $0.contains(address) }
   }
 
   private static let global = networks(["2000::/3"])
 
-  /// What is not reachable from everywhere, or stands for something else.
-  /// Source: IANA, "IPv4 Special-Purpose Address Registry" and "IPv6 Special-Purpose Address Registry".
+  /// Networks that are not reachable from everywhere, or that stand for others. Source: IANA, "IPv4
+  /// Special-Purpose Address Registry" and "IPv6 Special-Purpose Address Registry".
   private static let special = networks([
     // This network, private use, shared by carriers, loopback, link-local.
     "0.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8",
     "169.254.0.0/16",
     // Protocol assignments, documentation, relays, benchmarks.
     "192.0.0.0/24", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "192.88.99.0/24", "198.18.0.0/15",
-    // Multicast, and what is reserved, with broadcast.
+    // Multicast, and reserved addresses with broadcast.
     "224.0.0.0/4", "240.0.0.0/4",
     // Protocol assignments with Teredo, documentation, 6to4.
     "2001::/23", "2001:db8::/32", "3fff::/20", "2002::/16",

@@ -1,10 +1,10 @@
 import BelfryLoop
 
-/// The addresses of hosts by name, as they were looked up a moment ago. Each name is looked up once at a time, on a
-/// thread of its own, so that a dead name server holds up no loop, and its threads do not add up.
+/// The addresses of hosts by name, as they were looked up a moment ago. Each name has at most one look-up at
+/// a time, on its own thread. So a dead name server holds up no loop, and its threads do not add up.
 ///
-/// Look-ups are shared by the accounts that cause them: names that an account made up, under a name server that never
-/// answers, keep only that account waiting.
+/// The accounts that cause look-ups share them. If an account makes up names under a name server that never
+/// answers, only that account waits.
 final class HostAddresses {
   enum Answer {
     case addresses([String])
@@ -23,7 +23,7 @@ final class HostAddresses {
   private struct Lookup {
     /// Nil while it waits for its turn.
     var resolver: HostResolver?
-    /// Those in whose lines it waits. The first turn that comes begins it for all of them.
+    /// The owners in whose queues it waits. The first of these turns begins it for all of them.
     var owners: Set<String?>
     var completions: [Completion] = []
   }
@@ -33,7 +33,7 @@ final class HostAddresses {
   private var known: [String: Known] = [:]
   private var lookups: [String: Lookup] = [:]
   private var turns: FairPool<String, String>
-  /// Beyond it, what is known is forgotten: it is looked up again.
+  /// Beyond this number, known addresses are forgotten and looked up again.
   private static let knownMax = 1_024
 
   init(loop: EventLoop, limits: OutboundLimits) {
@@ -43,13 +43,13 @@ final class HostAddresses {
       places: FairShares(total: limits.lookupsMax), waiting: FairShares(total: limits.lookupsWaitingMax))
   }
 
-  /// Calls back on the loop, at once where the addresses are known.
-  /// - Parameter owner: because of whom it is looked up, see ``OutboundRequest/owner``.
+  /// Calls back on the loop, at once if the addresses are known.
+  /// - Parameter owner: the account that causes the look-up, see ``OutboundRequest/owner``.
   func find(_ host: String, for owner: String?, _ completion: @escaping Completion) {
     if let known = known[host], known.until > loop.now { return completion(.addresses(known.addresses)) }
     var lookup = lookups[host] ?? Lookup(owners: [])
     if lookup.resolver == nil, !lookup.owners.contains(owner) {
-      // Not only in the line of an owner that may have many before it.
+      // It waits in the queue of each owner, because one owner may have many look-ups before it.
       guard turns.append(host, for: owner) else {
         // Old addresses are better than none: hosts seldom move.
         return completion(known[host].map { .addresses($0.addresses) } ?? .busy)

@@ -1,9 +1,10 @@
 package import BelfryLoop
 import CCurl
 
-/// Sends requests to others from a loop, over connections that are kept. One per loop, on its thread.
+/// Sends requests to other servers from a loop, over connections that are kept. Each loop has one, on its
+/// thread.
 ///
-/// libcurl says which sockets to watch and when to wake it, and the loop does; nothing waits.
+/// libcurl tells which sockets to watch and when to wake it, and the loop does that. Nothing blocks.
 @safe package final class OutboundClient {
   fileprivate let loop: EventLoop
   private let policy: AddressPolicy
@@ -11,14 +12,14 @@ import CCurl
   private let addresses: HostAddresses
   private let headers: [(name: String, value: String)]
 
-  /// Once for the process, before anything else of libcurl's.
+  /// Called once for the process, before any other function of libcurl.
   private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK
 
   // SAFETY: used on the loop's thread alone, and released by `close` or with this object, when it holds no transfer.
   private var multi: UnsafeMutableRawPointer?
   private var watches: [Int32: Watch] = [:]
   private var timer: LoopTimer?
-  /// Those that libcurl has.
+  /// The transfers that libcurl has.
   private var carried: [ObjectIdentifier: OutboundTransfer] = [:]
   private var turns: OutboundTurns
   private var isClosed = false
@@ -47,7 +48,7 @@ import CCurl
     unsafe curl_multi_cleanup(multi)
   }
 
-  /// Ends what is under way. Nothing is sent any more.
+  /// Ends the requests under way, and sends no more.
   package func close() {
     isClosed = true
     let error = OutboundError(.cancelled, "the broker is shutting down")
@@ -112,7 +113,7 @@ import CCurl
     }
   }
 
-  /// False while it waits for others: nothing is known of its host then.
+  /// False while it waits for others, when nothing is known of its host yet.
   private func isBegun(_ transfer: OutboundTransfer) -> Bool {
     transfer.isUnderWay && !addresses.isWaiting(for: transfer.request.url.host)
   }
@@ -139,7 +140,7 @@ import CCurl
   }
 
   private func carry(_ transfer: OutboundTransfer, addresses: [String]) {
-    // While its host was looked up.
+    // The client may have closed while the host was looked up.
     if isClosed { return fail(transfer, .cancelled, "the broker is shutting down") }
     guard transfer.prepare(addresses: addresses) else {
       return fail(transfer, .unreachable, "no memory is available")
@@ -156,7 +157,7 @@ import CCurl
     end(transfer, .failure(OutboundError(code, cause)))
   }
 
-  /// In whatever state it is.
+  /// Ends a transfer in any state.
   private func end(_ transfer: OutboundTransfer, _ answer: OutboundTransfer.Answer) {
     guard !transfer.isOver else { return }
     if carried.removeValue(forKey: ObjectIdentifier(transfer)) != nil {
@@ -216,7 +217,7 @@ import CCurl
   }
 }
 
-/// What one loop has asked of others since the start.
+/// The requests of one loop to others since the start.
 package struct OutboundStatistics: Sendable, Hashable, Codable {
   package var sent = 0
   package var failed = 0
@@ -225,9 +226,9 @@ package struct OutboundStatistics: Sendable, Hashable, Codable {
   package var refused = 0
 }
 
-/// Where the handler of a cancellation finds the transfer.
+/// Lets the handler of a cancellation find the transfer.
 ///
-/// SAFETY of `@unchecked Sendable`: all but `loop` is used on the loop's thread alone.
+/// SAFETY of `@unchecked Sendable`: everything except `loop` is used only on the loop's thread.
 private final class TransferPlace: @unchecked Sendable {
   let loop: EventLoop
   private(set) weak var client: OutboundClient?

@@ -9,13 +9,13 @@ package struct OutboundRequest: Sendable {
   package var url: OutboundURL
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]
-  /// From when its turn has come until the answer is there whole, looking the name up and connecting included. It waits
-  /// as long for its turn at most.
+  /// The time from the request's turn to its complete answer, including the look-up of the name and the
+  /// connection. The request waits at most the same time for its turn.
   package var deadline: Duration
   /// A longer answer is an error.
   package var answerMaxBytes: Int
-  /// The account because of which it is sent; nil where operators and back ends are the cause. Requests to one host take
-  /// turns by owner, and share what may be under way to it.
+  /// The account that causes the request; nil if operators and back ends cause it. Requests to one host take
+  /// turns by owner, and the owners share the requests that may be under way to it.
   package var owner: String?
 
   package init(
@@ -32,7 +32,7 @@ package struct OutboundRequest: Sendable {
   }
 }
 
-/// What was answered, whatever the status: a redirect is an answer like any other, and is not followed.
+/// An answer with any status. A redirect is an answer like any other, and is not followed.
 package struct OutboundResponse: Sendable {
   package var status: Int
   /// `Retry-After` as it was written, if it was.

@@ -2,7 +2,7 @@ import BelfryLoop
 import CCurl
 import Glibc
 
-/// One request on its way: waiting, then carried by libcurl. On its loop's thread alone.
+/// One request on its way: it waits, and then libcurl carries it. Used only on its loop's thread.
 ///
 /// SAFETY of `@unchecked Sendable`: the handler of a cancellation only carries it to the loop.
 @safe final class OutboundTransfer: @unchecked Sendable {
@@ -13,12 +13,12 @@ import Glibc
   private let headMaxBytes: Int
   private(set) var continuation: CheckedContinuation<Answer, Never>?
   var timer: LoopTimer?
-  /// Whether it counts among those under way.
+  /// True if it counts among those under way.
   var isUnderWay = false
   var isOver: Bool { continuation == nil }
 
-  // SAFETY: both are released in `deinit`; the client has taken the handle from its multi handle by then, and so the
-  // last callback has been.
+  // SAFETY: both are released in `deinit`. Before that, the client has removed the handle from its multi
+  // handle, so there are no more callbacks.
   private(set) var easy: UnsafeMutableRawPointer?
   private var lists: [UnsafeMutablePointer<curl_slist>?] = unsafe []
 
@@ -26,7 +26,7 @@ import Glibc
   private var isHeadComplete = false
   private var retryAfter: String?
   private var body: [UInt8] = []
-  /// Why a callback told libcurl to stop, or made no socket.
+  /// The reason for which a callback told libcurl to stop, or made no socket.
   private var refusal: OutboundError?
 
   init(
@@ -53,10 +53,10 @@ import Glibc
 
   // MARK: As libcurl carries it
 
-  /// Prepares it for libcurl. What is left as it is by default, on purpose: redirects are not followed, certificates are
-  /// checked, no cookies are kept, nothing is decompressed.
-  /// - Parameter addresses: of the host; empty where the URL has the address itself.
-  /// - Returns: false when there is no memory.
+  /// Prepares the transfer for libcurl. Some defaults are kept on purpose: redirects are not followed,
+  /// certificates are checked, no cookies are kept, nothing is decompressed.
+  /// - Parameter addresses: the addresses of the host; empty if the URL has the address itself.
+  /// - Returns: false if there is no memory.
   func prepare(addresses: [String]) -> Bool {
     guard let easy = unsafe curl_easy_init() else { return false }
     unsafe self.easy = unsafe easy
@@ -65,7 +65,7 @@ import Glibc
     var results = unsafe [
       easy_set_text(easy, CURLOPT_URL, request.url.text),
       easy_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https"),
-      // A proxy of the environment would be what the address that is checked belongs to.
+      // With a proxy from the environment, the checked address would be the proxy's.
       easy_set_text(easy, CURLOPT_PROXY, ""),
       easy_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1),
       // No signals for time limits: this is not the process's only thread.
@@ -114,8 +114,7 @@ import Glibc
 
   // MARK: Called by libcurl
 
-  /// Nil: the address is none to connect to.
-  // SAFETY: libcurl's address is good during the call.
+  /// Nil if the address must not be connected to. SAFETY: libcurl's address is good during the call.
   @unsafe fileprivate func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>) -> Int32? {
     let family = unsafe address.pointee.family
     let kind = unsafe address.pointee.socktype

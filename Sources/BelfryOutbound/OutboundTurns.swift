@@ -1,8 +1,8 @@
 import BelfryLoop
 
-/// Which request goes next. Hosts take turns and share what may be under way; the owners of a host's requests take turns
-/// and share what may be under way to it. So a host that is slow costs other hosts nothing, and an owner whose requests
-/// are slow costs nothing to those who ask the same host.
+/// Decides which request goes next. Hosts take turns and share the number of requests under way. The owners
+/// of a host's requests take turns and share the number under way to it. So a slow host costs other hosts
+/// nothing, and an owner whose requests are slow costs nothing to other owners with the same host.
 struct OutboundTurns {
   private let limits: OutboundLimits
   private var hosts: [String: Host] = [:]
@@ -17,7 +17,7 @@ struct OutboundTurns {
       /// Nothing waits for it.
       case none
       case inTurns
-      /// It has its share, or the owners of what waits have theirs.
+      /// It has its share, or the owners of its waiting requests have theirs.
       case resting
     }
 
@@ -31,7 +31,7 @@ struct OutboundTurns {
     waiting = FairShares(total: limits.waitingMax, perOwner: limits.waitingPerHostMax)
   }
 
-  /// - Returns: false when as many wait as may, of all, of this host or of this owner.
+  /// - Returns: false if as many requests wait as may: in total, for this host or for this owner.
   mutating func append(_ transfer: OutboundTransfer) -> Bool {
     let name = transfer.request.url.authority
     guard waiting.shortage(for: name) == nil else { return false }
@@ -42,7 +42,7 @@ struct OutboundTurns {
     return true
   }
 
-  /// The one whose turn it is, which is under way then; nil while there is none, or no room.
+  /// The request whose turn it is, which then counts as under way; nil if there is none, or no room.
   mutating func next() -> OutboundTransfer? {
     while !underWay.isExhausted, let name = turns.popFirst() {
       if underWay.shortage(for: name) != nil {

@@ -1,10 +1,10 @@
 import CCurl
 
-/// Where a request goes: an http or https URL, taken apart by the library that will connect to it, so that nobody
-/// else's reading of it matters.
+/// The target of a request: an http or https URL. The library that will connect to it also takes it apart, so
+/// no other reading of the URL matters.
 @safe package struct OutboundURL: Sendable, Hashable, CustomStringConvertible {
   package static let lengthMaxBytes = 2_048
-  /// Of a name in DNS (RFC 1035 §2.3.4), or of an address in brackets.
+  /// The longest name in DNS (RFC 1035 §2.3.4), or address in brackets.
   static let hostLengthMaxBytes = 253
   package static let rule =
     "an http or https URL of at most \(lengthMaxBytes) bytes, without a password and without a fragment"
@@ -15,19 +15,19 @@ import CCurl
   package let host: String
   package let port: UInt16
 
-  /// What connections are kept by, and what the bounds per host count: scheme, host and port.
+  /// Identifies connections that are kept, and the counts per host: scheme, host and port.
   let authority: String
 
   package var description: String { text }
 
-  /// As RFC 6454 §6.2 writes it: without the port where that is the scheme's.
+  /// The form of RFC 6454 §6.2: without the port if it is the scheme's.
   package var origin: String {
     let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
     let (scheme, standard) = isEncrypted ? ("https", 443 as UInt16) : ("http", 80)
     return port == standard ? "\(scheme)://\(name)" : "\(scheme)://\(name):\(port)"
   }
 
-  /// Whether nothing follows the host but this path.
+  /// True if nothing follows the host but this path.
   package func hasPathOnly(_ path: String) -> Bool {
     var slashes = 0
     let whole = text.utf8.drop { byte in
@@ -37,7 +37,7 @@ import CCurl
     return whole.elementsEqual(path.utf8)
   }
 
-  /// Nil unless it is as ``rule`` says.
+  /// Nil unless it follows ``rule``.
   package init?(_ text: String) {
     guard (1...Self.lengthMaxBytes).contains(text.utf8.count),
       text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -53,7 +53,7 @@ import CCurl
       (1...Self.hostLengthMaxBytes).contains(host.utf8.count),
       let portText = unsafe Self.part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)),
       let port = UInt16(portText), port > 0,
-      // Longer than what was given where a path was added: it is this that is kept, and read again.
+      // This may be longer than the given text, if a path was added. This form is stored and read again.
       let whole = unsafe Self.part(handle, CURLUPART_URL), whole.utf8.count <= Self.lengthMaxBytes
     else { return nil }
     if host.utf8.first == UInt8(ascii: "["), host.utf8.last == UInt8(ascii: "]") {
