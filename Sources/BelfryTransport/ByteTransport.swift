@@ -1,7 +1,7 @@
 /// The bytes of one connection, read and written without waiting. On its loop's thread alone.
 package protocol ByteTransport: AnyObject {
-  /// For the loop to watch. Whatever is left to be read makes it readable, whether or not the transport has more to do than
-  /// the kernel.
+  /// The descriptor for the loop to watch. It is readable whenever bytes are left to be read, even if the
+  /// transport has more to do than the kernel.
   var descriptor: Int32 { get }
 
   /// Takes what has arrived, at most as much as the buffer holds.
@@ -9,25 +9,26 @@ package protocol ByteTransport: AnyObject {
   ///   would stay in the transport, and no event of the descriptor would tell of it.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> TransportResult
 
-  /// Gives as much as is taken at once. What was not taken comes again, first in the next call, or nothing comes any more.
+  /// Writes as many bytes as are taken at once. The bytes that were not taken must come first in the next
+  /// call, unless nothing more is written.
   func write(_ bytes: UnsafeRawBufferPointer) -> TransportResult
 
-  /// Says that nothing more will be written. What the other side sends is still read.
+  /// Says that nothing more will be written. Bytes from the other side are still read.
   func finishWriting()
 
-  /// Called once. What was written and not yet sent still goes out.
+  /// Called once. Bytes that were written and not yet sent still go out.
   func close()
 
-  /// Why the connection is lost, in the system's words or OpenSSL's.
+  /// The reason for the loss of the connection, in the system's words or OpenSSL's.
   var lossCause: String { get }
 }
 
 package enum TransportResult: Sendable, Hashable {
-  /// How many; at least one.
+  /// The number of bytes; at least one.
   case bytes(Int)
-  /// Nothing now: the loop says when.
+  /// Nothing now; the loop tells when to try again.
   case wait
-  /// The other side sends no more. Of reading only.
+  /// The other side sends no more. Only reads return this.
   case end
   /// The connection is lost.
   case lost

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What the servers of a process, one on each loop, speak TLS by: the same for all of them, so a session is resumed on
-/// whichever loop its client comes to. Replaced as a whole: sessions that are open keep what they began with.
+/// The TLS of a process's servers, one on each loop. All of them share it, so a session can be resumed on any
+/// loop. It is replaced as a whole: open sessions keep what they began with.
 package final class ServerTLS: Sendable {
   private struct State {
     var identity: TLSIdentity
@@ -18,11 +18,11 @@ package final class ServerTLS: Sendable {
         identity: identity, tickets: tickets, context: try TLSContext(serving: identity, tickets: tickets)))
   }
 
-  /// For a new session.
+  /// The context for a new session.
   package var context: TLSContext { state.withLock { $0.context } }
 
   /// Shows new sessions another certificate. Earlier ones can still be resumed.
-  /// - Throws: where it cannot be used; then the one before stays.
+  /// - Throws: if the certificate cannot be used; then the previous one stays.
   package func take(_ identity: TLSIdentity) throws(TLSError) {
     try change { state throws(TLSError) in
       state.context = try TLSContext(serving: identity, tickets: state.tickets)
@@ -30,7 +30,7 @@ package final class ServerTLS: Sendable {
     }
   }
 
-  /// Replaces what tickets are encrypted by when its time has come.
+  /// Replaces the keys that encrypt tickets when they are due.
   package func renewTickets(now: ContinuousClock.Instant = .now) throws(TLSError) {
     try change { state throws(TLSError) in
       guard state.tickets.isStale(now: now) else { return }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A connection as it is.
+/// A connection without encryption.
 package final class SocketTransport: ByteTransport {
   package let descriptor: Int32
   private var lossNumber: Int32 = 0
@@ -34,7 +34,7 @@ package final class SocketTransport: ByteTransport {
   }
 }
 
-/// Without waiting for what else may be sent. A socket that is none of TCP's does so in any case.
+/// Makes the socket send without waiting for more bytes. A socket that is not TCP does so in any case.
 func sendAtOnce(_ descriptor: Int32) {
   var on: Int32 = 1
   unsafe setsockopt(

@@ -1,15 +1,15 @@
 import CTLS
 
-/// What sessions are made by: certificates, keys and rules. It does not change, and threads share it.
+/// The certificates, keys and rules of sessions. It does not change, and threads share it.
 ///
-/// SAFETY of `@unchecked Sendable`: OpenSSL counts its contexts' users by atomics, and nothing is set after `init`. Sessions
-/// hold the context, so what tickets are encrypted by is there as long as they are.
+/// SAFETY of `@unchecked Sendable`: OpenSSL counts the users of its contexts with atomics, and nothing is set
+/// after `init`. Sessions hold the context, so the keys of tickets exist as long as the sessions do.
 @safe package final class TLSContext: @unchecked Sendable {
   let pointer: OpaquePointer
   let isServer: Bool
   private let ticketKeys: UnsafeMutableBufferPointer<UInt8>
 
-  /// Of a server that speaks HTTP/1.1.
+  /// The context of a server that speaks HTTP/1.1.
   package init(serving identity: TLSIdentity, tickets: TicketKeys) throws(TLSError) {
     unsafe pointer = try unsafe Self.make(isServer: true, identity.minimum)
     isServer = true
@@ -19,10 +19,10 @@ import CTLS
     unsafe tls_serve_http(pointer, ticketKeys.baseAddress, TicketKeys.sessionSeconds)
   }
 
-  /// Of a client, which checks whom it speaks to.
+  /// The context of a client, which checks the server.
   /// - Parameters:
   ///   - authorities: as PEM; nil: those that the system trusts.
-  ///   - identity: as whom it shows itself to servers that ask.
+  ///   - identity: the identity that it shows to servers that ask.
   package init(trusting authorities: [UInt8]?, as identity: TLSIdentity?) throws(TLSError) {
     unsafe pointer = try unsafe Self.make(isServer: false, .v12)
     isServer = false
@@ -67,7 +67,7 @@ import CTLS
     }
   }
 
-  /// From when until when its own certificate is good, in seconds since 1970; 0 where it has none.
+  /// The times between which its own certificate is good, in seconds since 1970; 0 if it has none.
   package var certificateTimes: ClosedRange<Int64> {
     var (begin, end): (Int64, Int64) = (0, 0)
     unsafe tls_certificate_times(pointer, &begin, &end)
@@ -80,9 +80,9 @@ package enum TLSVersion: String, Sendable, Hashable, CaseIterable {
   case v13 = "1.3"
 }
 
-/// As whom one side shows itself, and the least it accepts.
+/// The identity that one side shows, and the lowest version that it accepts.
 package struct TLSIdentity: Sendable, Hashable {
-  /// The certificate, and behind it those that lead to an authority that others trust, as PEM.
+  /// The certificate, followed by those that lead to an authority that others trust, as PEM.
   package var certificates: [UInt8]
   /// As PEM, without a password.
   package var key: [UInt8]

@@ -9,13 +9,13 @@ package struct TLSError: Error, Hashable, CustomStringConvertible {
     case keyOfAnother
     /// The file with the authorities holds no certificate.
     case badAuthorities
-    /// What is to be connected to is neither a name nor an address.
+    /// The host to connect to is neither a name nor an address.
     case badHost
     case noMemory
   }
 
   package let code: Code
-  /// OpenSSL's words where there are some.
+  /// OpenSSL's message, if there is one.
   package let cause: String
 
   init(_ code: Code, _ cause: String) {
@@ -29,9 +29,9 @@ package struct TLSError: Error, Hashable, CustomStringConvertible {
 extension TLSError {
   private static let causeBytes = 160
 
-  /// Gives a call room for the words of what goes wrong. Nothing is allocated where nothing does.
+  /// Gives a call room for an error message. Nothing is allocated if there is no error.
   ///
-  /// SAFETY: whoever fails with a positive number or none at all writes words that end with a zero.
+  /// SAFETY: a call that fails with a positive number or none at all writes a message that ends with a zero.
   static func cause(
     _ call: (UnsafeMutablePointer<CChar>, Int) -> Int32
   ) -> (result: Int, cause: String) {

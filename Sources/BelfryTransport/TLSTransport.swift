@@ -1,37 +1,38 @@
 import CTLS
 import Glibc
 
-/// A connection by TLS. It reads from its socket one record at a time and nothing ahead, so what is left to be read is left
-/// in the kernel, where the loop sees it.
+/// A connection with TLS. It reads from its socket one record at a time and nothing ahead. So bytes that are
+/// left stay in the kernel, and the loop sees them.
 ///
-/// Nothing is written or read before ``handshake()`` is done. Neither waits for the other afterwards: a session is never
-/// negotiated again.
+/// Nothing is written or read before ``handshake()`` is done. Afterwards reads and writes never wait for each
+/// other: a session is never negotiated again.
 ///
-/// SAFETY: the session is OpenSSL's own memory, used on one thread, and freed once: by `close()`, or at the end.
+/// SAFETY: the session is OpenSSL's own memory, used on one thread, and freed once: by `close()`, or at the
+/// end.
 @safe package final class TLSTransport: ByteTransport {
   package enum Step: Sendable, Hashable {
     case done
     /// The next step follows when the descriptor is readable, or writable.
     case wantsRead, wantsWrite
-    /// For good, and why.
+    /// Failed for good, with the reason.
     case failed(String)
   }
 
-  /// What one record holds at most (RFC 8446 section 5.1).
+  /// The most bytes in one record (RFC 8446 section 5.1).
   package static let recordBytes = tls_record_bytes
 
   package let descriptor: Int32
-  /// Holds what tickets are encrypted by.
+  /// Holds the keys that encrypt tickets.
   private let context: TLSContext
   private var session: OpaquePointer?
   private var isOpen = false
-  /// After a failure there is nothing to take leave of.
+  /// After a failure no close message is sent.
   private var isLost = false
   package private(set) var lossCause = ""
 
   /// - Parameters:
   ///   - descriptor: does not block, and belongs to the transport from here on, unless this fails.
-  ///   - host: of a client: the name or the address that the server's certificate must have.
+  ///   - host: for a client: the name or the address that the server's certificate must have.
   package init(
     _ descriptor: Int32, by context: TLSContext, expecting host: String? = nil
   ) throws(TLSError) {
@@ -55,7 +56,7 @@ import Glibc
     unsafe self.session = nil
   }
 
-  /// Goes on with the handshake, as far as it goes without waiting.
+  /// Continues the handshake as far as possible without waiting.
   package func handshake() -> Step {
     guard let session = unsafe session else { return .failed("it is closed") }
     let (result, cause) = unsafe TLSError.cause { unsafe tls_handshake(session, $0, $1) }
@@ -84,10 +85,10 @@ import Glibc
         count += result
         continue
       }
-      // An end or a loss behind what was read is met again by the next call.
+      // The next call meets an end or a loss after the bytes that were read.
       if count > 0 { return .bytes(count) }
       switch result {
-      // What it wants to write is an answer to a change of keys, which the next write completes.
+      // It would write an answer to a change of keys, which the next write completes.
       case tls_wants_read, tls_wants_write: return .wait
       case tls_ended: return .end
       default: return lose(cause)
@@ -137,7 +138,7 @@ import Glibc
     if isOpen, !isLost, let session = unsafe session { unsafe tls_finish(session) }
   }
 
-  /// Whether the handshake went on with an earlier session, and so without signatures.
+  /// True if the handshake continued an earlier session, and so needed no signatures.
   package var isResumed: Bool {
     guard let session = unsafe session else { return false }
     return unsafe tls_is_resumed(session) == 1

@@ -1,10 +1,11 @@
 import CTLS
 
-/// What a server encrypts tickets by, with which clients resume their sessions, and what it did so by before. Whoever has
-/// the keys of a time can read what sessions of TLS 1.2 said that were resumed in it, so no keys last long.
+/// The keys with which a server encrypts the tickets that let clients resume their sessions, together with
+/// the previous keys. Somebody who has the keys of a time can read the TLS 1.2 sessions that were resumed in
+/// that time, so no keys last long.
 package struct TicketKeys: Sendable {
-  /// Since how long at most a session may have been and be resumed. Keys encrypt for as long, and are then kept for as
-  /// long, so no ticket is refused before its time.
+  /// The longest age of a session that is resumed. Keys encrypt for this time, and are then kept for the same
+  /// time, so no ticket is refused too early.
   package static let lifetime: Duration = .seconds(sessionSeconds)
   static let sessionSeconds = 12 * 3_600
   static let byteCount = 2 * setBytes
@@ -14,7 +15,7 @@ package struct TicketKeys: Sendable {
   private let madeAt: ContinuousClock.Instant
 
   package init(now: ContinuousClock.Instant = .now) throws(TLSError) {
-    // The older set is nobody's.
+    // The older set is random, and belongs to nobody.
     bytes = try Self.random() + Self.random()
     madeAt = now
   }
@@ -23,7 +24,7 @@ package struct TicketKeys: Sendable {
 
   package func isStale(now: ContinuousClock.Instant) -> Bool { madeAt + Self.lifetime <= now }
 
-  /// New keys, and these beside them for the tickets that are out.
+  /// New keys, together with the present ones for tickets that are already issued.
   package func replaced(now: ContinuousClock.Instant) throws(TLSError) -> TicketKeys {
     TicketKeys(try Self.random() + bytes.prefix(Self.setBytes), now)
   }
