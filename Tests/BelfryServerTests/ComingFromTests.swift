@@ -62,7 +62,7 @@ import Testing
     guard case .resource(_, .object(let notification)) = BelfryModel.Notification.shape else { return }
     let named = Set(
       rows.compactMap { row in row.here.firstMatch(of: /^field `(\w+)`$/).map { String($0.1) } })
-    // Those of places that the other system does not have, and the time at which one expires.
+    // The fields for places that the other system does not have, and the time of expiry.
     let own: Set = ["groupId", "roomId", "expireAt"]
     #expect(Set(notification.properties.map(\.name)).subtracting(named) == own)
   }

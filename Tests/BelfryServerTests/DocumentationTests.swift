@@ -5,7 +5,7 @@ import Testing
 @testable import BelfryInterface
 @testable import BelfryServer
 
-/// docs/http.md tells of nothing that is not there; of everything there is, docs/openapi.json does.
+/// docs/http.md mentions nothing that does not exist. docs/openapi.json has everything that exists.
 @Suite struct DocumentationTests {
   private let text: String
 

@@ -96,7 +96,7 @@ import Testing
     #expect(try #require(refused.field).count < 100)
   }
 
-  /// Whatever it is given, it answers; and what it takes, Foundation's decoder reads the same.
+  /// The parser answers every input. If it accepts a text, Foundation's decoder reads the same value.
   @Test func mutatedTextNeverCrashes() throws {
     let seeds = [
       #"{"serverId":"1","toAccids":["a","b"],"attach":{"x":[1,2.5,-3e2,null,true]},"body":"é\n🔔"}"#,

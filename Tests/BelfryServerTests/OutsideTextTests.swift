@@ -8,14 +8,14 @@ import Testing
 @testable import BelfryServer
 @testable import BelfryStore
 
-/// Text from outside is bytes. What `String` makes of combining marks takes time that grows with the square of their
-/// number; and each time it sorts them in memory that it asks for. So the number of requests for memory shows it: as
-/// bytes, a text that is four times as long is read with as many.
+/// Text from outside is handled as bytes. With combining marks, `String` takes time that grows with the
+/// square of their number, and it sorts them in newly requested memory each time. So the number of requests
+/// for memory reveals it: as bytes, a text four times as long is read with the same number of requests.
 @Suite struct OutsideTextTests {
-  /// Pairs of marks that are not in their order.
+  /// Pairs of marks in the wrong order.
   private static let marks = "\u{301}\u{316}"
 
-  /// What reads text from outside, by what it is given.
+  /// A reader of text from outside.
   struct Decoder: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var read: @Sendable (String) -> Void
@@ -119,7 +119,8 @@ import Testing
 
   @Test(.enabled(if: allocations_are_counted()), arguments: decoders)
   func isReadInLinearWork(decoder: Decoder) {
-    // Longer than what is bounded is refused sooner, so that some lengths are below the bounds and some above.
+    // Longer texts than the bounds are refused earlier, so that some lengths are below the bounds and some
+    // above.
     for length in [30, 2_000] {
       let texts = [length, 2 * length, 4 * length].map { String(repeating: Self.marks, count: $0) }
       let (once, twice, fourTimes) = (
@@ -138,8 +139,8 @@ import Testing
   private static let fixedBytes: UInt64 = 4_096
 
   private func work(_ decoder: Decoder, _ text: String) -> (requests: UInt64, bytes: UInt64) {
-    // Things that are made once for all are made now. The runtime's own tables may still grow in any later reading, so
-    // the least of several readings counts: work that the text causes is in all of them.
+    // Values that are made once for all are made now. The runtime's own tables may still grow in any later
+    // reading. So the least of several readings counts: the work that the text causes is in all of them.
     decoder.read(text)
     var least = (requests: UInt64.max, bytes: UInt64.max)
     for _ in 0..<4 {
@@ -151,7 +152,7 @@ import Testing
     return least
   }
 
-  /// The measure would find it.
+  /// Shows that the measure would find it.
   @Test(.enabled(if: allocations_are_counted()))
   func stringsWouldShow() {
     let asked = [1_000, 4_000].map { length in
@@ -161,7 +162,7 @@ import Testing
     #expect(asked[1] > asked[0], "\(asked)")
   }
 
-  /// One name to Unicode, two in bytes.
+  /// The two texts are one name to Unicode, and two in bytes.
   @Test func namesAreTheSameIfTheirBytesAre() throws {
     let (short, long) = ("\u{e9}", "e\u{301}")
     #expect(short == long && UTF8Text(short) != UTF8Text(long) && UTF8Text(long) < UTF8Text(short))

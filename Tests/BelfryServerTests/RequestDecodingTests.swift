@@ -104,9 +104,9 @@ import Testing
   struct Wrong: Sendable, CustomTestStringConvertible {
     var body: Body
     var field: String
-    /// In JSON, each.
+    /// The values, each in JSON.
     var values: [String]
-    /// Where it is not the field itself.
+    /// The field that the refusal blames, if it is another one.
     var blamed: String?
     var testDescription: String { "\(body.name): \(field)" }
 
@@ -191,7 +191,7 @@ import Testing
       #expect(refused?.code == .invalidField || refused?.code == .forbidden, "\(value.prefix(100))")
       #expect(refused?.field == wrong.blamed ?? wrong.field, "\(value.prefix(100))")
       #expect(refused?.detail.isEmpty == false)
-      // An answer repeats no more of what was sent than a person needs to find it.
+      // An answer repeats only as much of the request as a person needs to find it.
       #expect((refused?.detail.utf8.count ?? 0) < 512)
     }
   }

@@ -23,7 +23,7 @@ import Testing
     #expect(Set(names).count == names.count)
   }
 
-  /// A row without a handler is not found, and a handler without its row is in no document.
+  /// A row without a handler would not be found, and a handler without its row would be in no document.
   @Test func everyRowHasItsHandler() {
     let rows = Routes.all.map { ObjectIdentifier($0) }
     let handled = Handlers.all.map { ObjectIdentifier($0.route) }
@@ -62,7 +62,7 @@ import Testing
     ("/HEALTHZ", 404), ("", 404),
   ])
   func otherPathsAreNotFound(text: String, status: Int) {
-    // The daemon gives a trailing slash as an empty segment.
+    // The server passes a trailing slash as an empty segment.
     let path = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { UTF8Text($0) }
     let problem = #expect(throws: Problem.self) { try router.match(method: "GET", path: path) }
     #expect(problem?.status == status)

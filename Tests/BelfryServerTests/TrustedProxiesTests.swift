@@ -20,11 +20,11 @@ import Testing
 
   @Test(arguments: [
     ("192.0.2.7", "192.0.2.7"), ("192.0.2.7:4711", "192.0.2.7"), (" 192.0.2.7 ,\t10.0.0.9", "192.0.2.7"),
-    // The client can have written all but the last ones.
+    // The client can have written all addresses except the last ones.
     ("198.51.100.1, 192.0.2.7", "192.0.2.7"), ("10.0.0.5, 192.0.2.7, 10.0.0.9", "192.0.2.7"),
     ("2001:DB8::1", "2001:db8::1"), ("[2001:db8::1]:80", "2001:db8::1"), ("::ffff:192.0.2.7", "192.0.2.7"),
     ("10.0.0.8, 10.0.0.9", "10.0.0.8"),
-    // Nobody knows who was before the proxy that wrote this.
+    // Nobody knows who was in front of the proxy that wrote this.
     ("192.0.2.7, unknown", "10.0.0.1"), ("192.0.2.7, unknown, 10.0.0.9", "10.0.0.9"),
     ("192.0.2.7,", "10.0.0.1"),
     ("", "10.0.0.1"), ("x", "10.0.0.1"), ("[", "10.0.0.1"), ("127.1", "10.0.0.1"),

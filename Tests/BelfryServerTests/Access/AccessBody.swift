@@ -3,7 +3,7 @@ import BelfryModel
 @testable import BelfryInterface
 @testable import BelfryServer
 
-/// What is asked with: what the document gives as an example, with the people of the place in it.
+/// Makes bodies of requests: the examples of the document, with the people of the place in them.
 enum AccessBody {
   private static let schemas = JSONSchema(root: OpenAPIDocument.value)
 

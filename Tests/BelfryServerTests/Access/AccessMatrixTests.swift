@@ -5,7 +5,7 @@ import Testing
 @testable import BelfryInterface
 @testable import BelfryServer
 
-/// Who may do what: every operation there is, asked for by every kind of caller.
+/// The access matrix: every kind of caller tries every operation.
 @Suite struct AccessMatrixTests {
   struct Row {
     let route: Route
@@ -28,7 +28,7 @@ import Testing
     for row in rows { check(row) }
   }
 
-  /// What must hold whatever the table says.
+  /// Checks the rules that must hold for every row.
   private func check(_ row: Row) {
     let name = "\(row.route.verb.rawValue) \(row.route.path) \(row.place.rawValue)"
     switch row.route.access {
@@ -46,7 +46,8 @@ import Testing
     case .token: #expect(row.cells[.nobody] == 401, "\(name)")
     }
     guard row.route.access == .token else { return }
-    // Whoever belongs to the server and is not in the channel, and whoever is not in the group at all.
+    // In a private channel, members of the server who are not in the channel are strangers. In a private
+    // group, everybody outside of it is.
     let strangers: [AccessCaller] =
       switch row.place {
       case .privateChannel: [.member, .muted]
@@ -63,7 +64,8 @@ import Testing
   // MARK: Asking
 
   private func rows() async throws -> [Row] {
-    // On a slow machine a place is used long after it was made, and those in a room give no signs of life meanwhile.
+    // On a slow machine a place is used long after it was made, and attendees of a room send no heartbeats
+    // meanwhile.
     var limits = Limits.unhurried
     limits.absenceMilliseconds = 3_600_000
     return try await withBroker(limits: limits, configure: { $0.browsers.givesCookies = true }) { broker in
@@ -80,7 +82,7 @@ import Testing
             world.take(requestOf: route)
             let status = try world.ask(route, by: caller)
             row.cells[caller] = status
-            // Whatever was done, the next one finds the place as it was.
+            // After a change, the next caller gets a new place.
             if status < 400, route.verb != .get { worlds[place] = nil }
           }
           rows.append(row)
@@ -92,7 +94,7 @@ import Testing
 
   // MARK: Words
 
-  /// The lines that are in one of the texts only.
+  /// The lines that only one of the texts has.
   private static func difference(_ written: String, _ found: String) -> String {
     let (before, after) = (written.split(separator: "\n"), found.split(separator: "\n"))
     let (gone, new) = (Set(before).subtracting(after), Set(after).subtracting(before))

@@ -1,7 +1,7 @@
 @testable import BelfryInterface
 @testable import BelfryServer
 
-/// Where an operation is asked for.
+/// The place in which an operation is tried.
 enum AccessPlace: String, CaseIterable {
   case anywhere = ""
   case server
@@ -33,7 +33,7 @@ enum AccessPlace: String, CaseIterable {
   var isGroup: Bool { self == .publicGroup || self == .privateGroup }
 }
 
-/// Who asks.
+/// The kind of caller.
 enum AccessCaller: String, CaseIterable {
   case nobody = "no token"
   case stranger, member
@@ -41,6 +41,6 @@ enum AccessCaller: String, CaseIterable {
   case admin, owner
   /// A trusted caller, on behalf of the stranger.
   case app
-  /// Whoever runs the broker, likewise.
+  /// An operator, on behalf of the stranger.
   case `operator`
 }

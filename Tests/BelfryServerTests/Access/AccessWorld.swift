@@ -4,15 +4,15 @@ import Testing
 @testable import BelfryInterface
 @testable import BelfryServer
 
-/// One place with everybody in it who is asked for, and nothing else done to it: `owner`, `admin`, `member`, `muted` and
-/// `target` belong to it, `stranger` and `guest` do not. In a private channel are only the owner and `target`, though
-/// all of these belong to its server.
+/// One place with all its people, in which nothing else is done. `owner`, `admin`, `member`, `muted` and
+/// `target` belong to it; `stranger` and `guest` do not. A private channel has only the owner and `target`,
+/// although all of these belong to its server.
 final class AccessWorld {
   let place: AccessPlace
   private let broker: TestBroker
   private let number: Int
   private let app: String
-  /// What stands for the parameters of paths.
+  /// The values for the parameters of paths.
   private(set) var ids: [String: String] = [:]
 
   init(_ place: AccessPlace, _ number: Int, _ broker: TestBroker) throws {
@@ -41,7 +41,7 @@ final class AccessWorld {
 
   func name(_ person: String) -> String { "\(person)\(number)" }
 
-  /// The fields of a send to here.
+  /// The fields of a send to this place.
   var receivers: JSONObject {
     switch place {
     case .anywhere, .direct: ["toAccids": .array([.string(name("target"))])]
@@ -56,8 +56,8 @@ final class AccessWorld {
 
   // MARK: Asking
 
-  /// On a connection of its own, as all that is asked here: the broker closes one that was idle for 75 s, and on a busy
-  /// machine a place is used for longer than that.
+  /// Sends a request on its own connection, as all requests here. The broker closes a connection that was
+  /// idle for 75 s, and on a busy machine a place is used for longer.
   func ask(_ route: Route, by caller: AccessCaller) throws -> Int {
     var path = route.path.description
     for (name, id) in ids { path = path.replacing("{\(name)}", with: id) }
@@ -74,12 +74,12 @@ final class AccessWorld {
     let body = AccessBody.of(route, self).map { JSONText.bytes(of: $0) }
     let connection = try broker.connect()
     connection.begin(route.verb.rawValue, path, as: token, body, headers: headers)
-    // A stream does not end, and who has no token is hung up on.
+    // A stream does not end, and the connection of a caller without a token is closed.
     let hasBody = caller != .nobody && !route.path.description.hasSuffix("/stream")
     return try connection.answer(hasBody: hasBody).status
   }
 
-  /// As a trusted caller does for somebody.
+  /// Sends a request as a trusted caller on behalf of a person.
   @discardableResult
   private func make(
     _ verb: String, _ path: String, for person: String, _ body: JSONValue? = nil
@@ -177,7 +177,7 @@ final class AccessWorld {
       "POST", path + "/stage", for: "owner", ["accid": .string(name("target"))])["token"]?.text
   }
 
-  /// Which request a route is about: an invitation or an application.
+  /// Selects the request that a route is about: an invitation or an application.
   func take(requestOf route: Route) {
     let path = route.path.description
     if path.contains("/applications/") { ids["requestId"] = applicationID }

@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test func compressedTextIsReadAndWhatIsNoneIsRefused() {
-    // Three as they are, then five once more from three before.
+    // Three bytes as they are, then five bytes copied from three before.
     let input: [UInt8] = [2, 97, 98, 99, 3 << 5, 2]
     #expect(LZF.decompress(input, to: 8) == Array("abcabcab".utf8))
     #expect(LZF.decompress(input, to: 7) == nil)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// By a redis-server, without Belfry: the file is in Redis's own form.
+  /// Checks that a backup is in Redis's own form: a redis-server starts from it, without Belfry.
   @Test func aRedisServerStartsFromABackup() async throws {
     try await TemporaryFolder.with { folder in
       try await withRedisServer(.debuggable()) { redis in

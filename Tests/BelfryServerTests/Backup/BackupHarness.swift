@@ -27,12 +27,12 @@ func restore(
   return try await work.run()
 }
 
-/// Where a URL may have a password.
+/// The URL is passed by the environment, because it may have a password.
 private func environment(_ redisURL: String?) -> [String: String] {
   redisURL.map { ["BELFRY_REDIS": $0] } ?? [:]
 }
 
-/// What the work is refused with.
+/// The error that the work throws; nil if it succeeds.
 func refusal(_ work: () async throws -> BackupReport) async -> BackupError? {
   do {
     _ = try await work()
@@ -43,7 +43,7 @@ func refusal(_ work: () async throws -> BackupReport) async -> BackupError? {
 }
 
 extension RedisServer.Options {
-  /// `DEBUG` tells a digest of all that a Redis holds; and a snapshot comes at once, as from the embedded one.
+  /// `DEBUG` gives a digest of everything in a Redis. A snapshot comes at once, as from the embedded Redis.
   static func debuggable(_ appendOnly: Sync? = nil) -> RedisServer.Options {
     var options = RedisServer.Options()
     options.settings["enable-debug-command"] = "yes"
@@ -60,7 +60,8 @@ extension RedisServer {
     try command("KEYS", pattern).split(separator: "\n").map(String.init).sorted()
   }
 
-  /// A keyspace as to its names; one of each kind that is counted, and values of every type and form.
+  /// Fills Redis with keys that look like a keyspace: one of each counted kind, and values of every type and
+  /// form.
   func fillKeyspace() throws {
     for number in 0..<300 {
       try command("XADD", "belfry:{1.1}:log:server:1", "*", "audience", "all", "n", "\(number)")
@@ -76,7 +77,7 @@ extension RedisServer {
     try command("SADD", "belfry:{2.1}:read:carol", "382402239304294400", "382402239304294401")
     for number in 0..<1_000 { try command("HSET", "belfry:{1.1}:roster:server:1", "m\(number)", "m 0-0") }
     try command("HSET", "belfry:format", "version", "1")
-    // Forms that Belfry does not use, or not yet.
+    // Forms that Belfry does not use now.
     try command("SET", "belfry:text", "12345")
     try command("SET", "belfry:expiring", "x", "PXAT", "4102444800123")
     for number in 0..<300 {
@@ -91,7 +92,8 @@ extension RedisServer {
       "XREADGROUP", "GROUP", "readers", "one", "COUNT", "7", "STREAMS", "belfry:{1.1}:log:server:1", ">")
   }
 
-  /// What expires in use, as the broker writes it: the spaces of a stretch of time, and whom an account has written to.
+  /// Adds keys that expire, as the broker writes them: the spaces that were active in a stretch of time, and
+  /// the accounts that an account has written to.
   func addExpiring(milliseconds: Int) throws {
     let keys = ["belfry:{1.1}:active:1671", "belfry:{2.1}:shares:alice"]
     try command("SADD", keys[0], "server:1", "account:alice")
@@ -107,7 +109,7 @@ extension RedisServer {
   }
 }
 
-/// Does something once, at the first sign of a kind of progress.
+/// Runs an action once, at the first progress of a kind.
 final class Once: Sendable {
   private let isDone = Mutex(false)
 

@@ -6,7 +6,7 @@ import Testing
 @testable import BelfryServer
 
 @Suite(.timeLimit(.minutes(3))) struct RestoreTests {
-  /// Gives the body a backup of a filled keyspace, and the digest of what is in it.
+  /// Gives the body a backup of a filled keyspace, and the digest of its content.
   private func withBackup(_ body: (TemporaryFolder, String, String) async throws -> Void) async throws {
     try await TemporaryFolder.with { folder in
       let file = folder.path + "/b"
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  /// Something that changes what has been restored before it can be seen.
+  /// Something changes the restored keys before they can be seen.
   @Test func whatDoesNotCountTheSameIsRemovedAgain() async throws {
     try await withBackup { _, file, _ in
       try await withRedisServer(.debuggable()) { redis in
@@ -177,7 +177,7 @@ import Testing
 
   @Test func aRedisServerThatCannotReadItLeavesNothing() async throws {
     try await withBackup { folder, file, _ in
-      // As of a Redis that is not out yet: only the redis-server can tell.
+      // The file claims a version of a Redis that is not released yet. Only the redis-server can tell.
       var bytes = Array(try Data(contentsOf: URL(filePath: file)).dropLast(8))
       bytes.replaceSubrange(5..<9, with: Array("0099".utf8))
       var crc = CRC64()
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  /// It holds all that it has read in memory, in a folder that is about to be removed.
+  /// The orphan holds in memory everything that it has read, in a folder that is about to be removed.
   @Test func theNextRestoreEndsTheRedisServerOfOneThatWasKilled() async throws {
     try await withBackup { folder, file, _ in
       let data = folder.path + "/d"
@@ -238,12 +238,13 @@ import Testing
     }
   }
 
-  // MARK: What has expired meanwhile
+  // MARK: Keys that have expired
 
   @Test func whatHasExpiredSinceTheBackupIsNotMissed() async throws {
     try await TemporaryFolder.with { folder in
       let file = folder.path + "/b"
-      // The backup is made an hour ago: what expires half an hour later has expired when it is restored.
+      // The backup is made an hour ago. A key that expires half an hour later has expired when it is
+      // restored.
       let clock = try await ShiftedClock()
       try clock.step(bySeconds: -3_600)
       var options = RedisServer.Options.debuggable()
@@ -284,7 +285,7 @@ import Testing
     try await TemporaryFolder.with { folder in
       let small = folder.path + "/small"
       try FileManager.default.createDirectory(atPath: small, withIntermediateDirectories: false)
-      // Only where a file system may be mounted.
+      // This needs the right to mount a file system.
       guard unsafe mount("none", small, "tmpfs", 0, "size=1m") == 0 else { return }
       defer { unsafe umount2(small, Int32(MNT_DETACH)) }
       try await withRedisServer(.debuggable()) { redis in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// The rules by which pages are told apart, without a broker.
+/// The rules that tell pages apart, without a broker.
 @Suite struct BrowserRuleTests {
   @Test(
     arguments: [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// What pages of other origins are told, by a broker.
+/// The answers of a broker to pages of other origins.
 @Suite struct CrossOriginTests {
   private static let page = "https://app.example"
 
@@ -14,7 +14,7 @@ import Testing
     configuration.browsers.givesCookies = true
   }
 
-  /// The headers that a page's browser goes by.
+  /// The headers that decide what a page's browser allows.
   private func granted(_ answer: Answer) -> [String: String] {
     answer.headers.filter { $0.key.utf8.starts(with: "access-control-".utf8) }
   }
@@ -98,7 +98,8 @@ import Testing
     }
   }
 
-  /// What was refused before it was a request, too, as far as it was read.
+  /// Bytes that were refused before they became a request get these headers too, as far as the request was
+  /// read.
   @Test func whatIsNoRequestCanBeReadByThePage() async throws {
     try await withBroker(configure: Self.allow) { broker in
       let long = String(repeating: "x", count: 40_000)
@@ -120,7 +121,7 @@ import Testing
     }
   }
 
-  /// Neither another spelling, nor another port, nor what a page in a sandbox says.
+  /// Another spelling, another port and the origin of a page in a sandbox are all refused.
   @Test(
     arguments: [
       "null", "https://APP.example", "HTTPS://app.example", "https://app.example:443",
@@ -136,13 +137,14 @@ import Testing
         "OPTIONS", "/v1/notifications",
         headers: [("Origin", origin), ("Access-Control-Request-Method", "POST")])
       #expect(preflight.status == 204 && granted(preflight).isEmpty && preflight.headers["allow"] != nil)
-      // With a token it is answered all the same: who has a token is no page that acts behind somebody's back.
+      // With a token the request is answered: a page that has a token does not act behind the user's back.
       let answer = try broker.ask("GET", "/v1/account", as: bob, headers: [("Origin", origin)])
       #expect(answer.status == 200 && granted(answer).isEmpty && answer.headers["vary"] == "Origin")
     }
   }
 
-  /// But that caches are told by what answers differ, where they do.
+  /// The only difference is that caches are told which header answers depend on, if there are allowed
+  /// origins.
   @Test func nothingChangesWithoutOriginOrWithoutOrigins() async throws {
     let paths = ["/healthz", "/nothing", "/v1/account", "/openapi.json"]
     let plain = try await withBroker { broker in
@@ -187,7 +189,7 @@ import Testing
     }
   }
 
-  /// Nobody has to say who they are for it, so it must cost next to nothing and leave nothing behind.
+  /// A preflight needs no token, so it must cost next to nothing and leave nothing behind.
   @Test func aFloodOfPreflightsHoldsUpNobody() async throws {
     try await withBroker(configure: Self.allow) { broker in
       let flood = try broker.connect()
@@ -225,10 +227,10 @@ import Testing
         ("/metrics", "127.0.0.1", 421), ("/metrics", "evil.example", 421), ("/metrics", "", 421),
         ("/metrics", nil, 421),
         ("/v1/account", "evil.example", 421), ("/v1/account", "belfry.example", 401),
-        // What the target says goes before `Host`.
+        // The host in the target takes precedence over `Host`.
         ("http://belfry.example/metrics", "evil.example", 200),
         ("http://evil.example/metrics", "belfry.example", 421),
-        // Who looks after the broker mostly knows its address only, and learns nothing that is not for everybody.
+        // Operators often know only the broker's address. They get only answers that are for everybody.
         ("/healthz", "10.1.2.3:8080", 200), ("/readyz", "evil.example", 200),
         ("/nothing", "evil.example", 404),
       ] as [(String, String?, Int)] {

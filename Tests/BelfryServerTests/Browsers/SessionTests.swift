@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  /// A form on another page sends the cookie along, and may not be let do anything by it.
+  /// A form on another page sends the cookie along, and must not be able to change anything with it.
   @Test func whatChangesSomethingNeedsAnOriginThatIsAllowed() async throws {
     try await withBroker(configure: Self.allow) { broker in
       let cookie = ("Cookie", try logIn(broker, try broker.token("bob")).cookie)
@@ -70,7 +70,7 @@ import Testing
         let answer = try send([cookie] + headers)
         #expect(answer.status == 403 && answer.field == "Origin", "\(headers)")
       }
-      // What the browser says itself: a picture, a link, a frame on another page.
+      // The header of the browser itself: for a picture, a link, or a frame on another page.
       for (site, status) in [("cross-site", 403), ("same-site", 403), ("same-origin", 200), ("none", 200)] {
         for path in ["/v1/account", "/v1/notifications/counts"] {
           let answer = try broker.ask("GET", path, headers: [cookie, ("Sec-Fetch-Site", site)])
@@ -80,7 +80,7 @@ import Testing
       let stream = try broker.connect()
       stream.begin("GET", "/v1/notifications/stream", headers: [cookie, ("Sec-Fetch-Site", "cross-site")])
       #expect(try stream.answer().status == 403)
-      // Reading needs none, and is refused to a page that may not read the answer.
+      // Reading needs no origin. It is refused to a page that may not read the answer.
       #expect(try broker.ask("GET", "/v1/notifications", headers: [cookie]).status == 200)
       #expect(try broker.ask("HEAD", "/v1/notifications", headers: [cookie]).status == 200)
       #expect(
@@ -122,7 +122,8 @@ import Testing
     }
   }
 
-  /// What the browser calls 127.0.0.1 has mostly no TLS, without which it takes no cookie with such a name.
+  /// An address that the browser calls 127.0.0.1 usually has no TLS. Without TLS the browser takes no cookie
+  /// with such a name.
   @Test func onTheLoopbackTheCookieHasAnotherName() async throws {
     try await withBroker(configure: Self.allow) { broker in
       let bob = try broker.token("bob")
@@ -138,7 +139,7 @@ import Testing
         let field = try #require(answer.headers["set-cookie"])
         #expect(field.utf8.starts(with: "\(name)=".utf8))
         #expect(field.contains("Secure") == (name == "__Host-belfry"))
-        // A page behind a proxy that says nothing of itself brings the name that it was given there.
+        // A page behind a proxy that does not show itself brings the name that it was given there.
         for (other, isTaken) in [("__Host-belfry", true), ("belfry-session", name == "belfry-session")] {
           let status = try ask("GET", "/v1/account", host: host, "Cookie: \(other)=\(bob)").status
           #expect(status == (isTaken ? 200 : 401), "\(host) \(other)")
@@ -151,7 +152,7 @@ import Testing
     }
   }
 
-  /// A proxy may speak TLS and put a `Host` of its own there, as nginx does unless it is told otherwise.
+  /// A proxy may speak TLS and write its own `Host`, as nginx does by default.
   @Test func behindAProxyTheCookieIsSecure() async throws {
     try await withBroker(configure: Self.allow) { broker in
       let bob = try broker.token("bob")
@@ -168,7 +169,7 @@ import Testing
         let field = try #require(
           try ask("POST", "/v1/session", ["Authorization: Bearer \(bob)", sign]).headers["set-cookie"])
         #expect(field.utf8.starts(with: "__Host-belfry=".utf8) && field.contains("; Secure;"), "\(sign)")
-        // Another host of the same domain can put this one there.
+        // Another host of the same domain can set this cookie.
         #expect(
           try ask("GET", "/v1/account", ["Cookie: belfry-session=\(bob)", sign]).status == 401, "\(sign)")
       }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// Sockets that pages open: their browser keeps nobody from it, and sends along whatever cookie it has.
+/// Sockets that pages open. The browser keeps no page from opening one, and sends its cookies along.
 @Suite struct SocketPageTests {
   private static let page = "https://app.example"
 
@@ -49,7 +49,7 @@ import Testing
         let socket = try open(broker, "", [("Origin", Self.page)] + headers)
         #expect(try socket.hear()["ok"] != nil)
       }
-      // The refusals have not used it.
+      // The refusals have not used up the ticket.
       let socket = try open(broker, "?ticket=\(ticket)", [("Origin", Self.page)])
       #expect(try socket.hear()["ok"] != nil)
     }

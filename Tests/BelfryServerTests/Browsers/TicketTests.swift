@@ -42,7 +42,7 @@ import Testing
       #expect(sent.status == 201)
       #expect(try stream.nextEvent()?.json["body"] == "live")
       #expect(isUnknown(try open(broker, ticket).head))
-      // For the device of the token that it was asked for with.
+      // The stream is for the device of the token that asked for the ticket.
       try await eventually {
         try broker.ask("GET", "/v1/account/streams", as: bob).json["streams"]?[0]?["deviceId"] == "phone"
       }
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  /// What the token may not, the ticket may not; and a stream by ticket ends with the token.
+  /// A ticket allows no more than its token, and a stream by ticket ends with the token.
   @Test func theTokenBehindItHolds() async throws {
     try await withBroker { broker in
       let sender = broker.broker.keys.signing.mint(
@@ -127,7 +127,7 @@ import Testing
       #expect(record.contains("bob") && !record.contains(ticket) && !record.contains(bob))
       let milliseconds = Int(try broker.redis.command("PTTL", key).filter(\.isNumber)) ?? 0
       #expect((20_000...30_000).contains(milliseconds))
-      // As it is when its time is over.
+      // The ticket looks as it does when its time is over.
       try broker.redis.command("PEXPIRE", key, "1")
       try await Task.sleep(for: .milliseconds(20))
       #expect(isUnknown(try open(broker, ticket).head))

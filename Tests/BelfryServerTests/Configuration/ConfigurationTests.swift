@@ -180,7 +180,7 @@ import Testing
     #expect(place(options, [:]) == "--loops")
     #expect(place(ServeOptions(), ["BELFRY_LOOPS": "-1"]) == "BELFRY_LOOPS")
     #expect(place(ServeOptions(), ["BELFRY_LIMITS_ENTRIES": "5"]) == "BELFRY_LIMITS_ENTRIES")
-    // What an orchestrator puts there for a service of our name is not meant for us.
+    // An orchestrator sets these variables for a service of our name. They are no settings.
     #expect(place(ServeOptions(), ["BELFRY_PORT": "tcp://10.0.0.1:8080", "BELFRY_LOOPS": ""]) == nil)
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A folder of the test's own. Under /tmp whatever TMPDIR says, so that a unix socket's path fits.
+/// A folder for one test. It is always under /tmp, never under TMPDIR, so that the path of a unix socket
+/// fits.
 struct TemporaryFolder {
   let path: String
 

@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// Where a backup was put back beside `redis/` and not into it, the broker would start empty.
+  /// If somebody puts a backup next to `redis/` and not into it, the broker would start empty.
   @Test func dataBesideItsFolderKeepItFromStarting() async throws {
     try await withDataFolder { folder in
       let stray = folder.path + "/appendonlydir"
@@ -121,7 +121,7 @@ import Testing
   }
 }
 
-// MARK: What keeps it from starting
+// MARK: Reasons not to start
 
 extension EmbeddedRedisTests {
   @Test func aMissingProgramIsRefusedWithTheRemedy() async throws {
@@ -203,7 +203,8 @@ extension EmbeddedRedisTests {
     }
   }
 
-  /// That of a restore obeys no SIGTERM while it writes its first append-only file, as one obeys none that is stopped.
+  /// The redis-server of a restore does not obey SIGTERM while it writes its first append-only file. A
+  /// stopped process obeys none either.
   @Test func theKernelKillsWhatIsScratch() async throws {
     try await withDataFolder { folder in
       let orphan = try Orphan(in: folder, isScratch: true)
@@ -233,8 +234,8 @@ private final class EventLog: Sendable {
   }
 }
 
-/// A redis-server that nobody keeps, as a killed broker would leave it: holding the folder's lock alone, and
-/// started by a thread that does nothing else, so that it lives until that thread is let go.
+/// A redis-server that no broker watches, as a killed broker would leave it. It holds only the folder's lock.
+/// A thread that does nothing else starts it, so that it lives until that thread ends.
 struct Orphan {
   let processID: pid_t
   let url: String

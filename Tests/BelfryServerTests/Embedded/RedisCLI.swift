@@ -8,7 +8,7 @@ struct RedisCLI {
     socketPath = String(url.dropFirst("unix://".count))
   }
 
-  /// The reply's text; what redis-cli complains of, when it cannot connect.
+  /// The reply's text; or the error of redis-cli if it cannot connect.
   func callAsFunction(_ arguments: String...) throws -> String {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")

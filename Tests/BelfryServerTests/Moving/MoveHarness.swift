@@ -15,7 +15,7 @@ func move(
   return isCancel ? try await move.cancel() : try await move.run()
 }
 
-/// What the work is refused with.
+/// The error that the work throws; nil if it succeeds.
 func refusal(ofMove work: () async throws -> MoveReport) async -> BackupError? {
   do {
     _ = try await work()
@@ -55,7 +55,7 @@ extension RedisServer {
     }
   }
 
-  /// Less when they expire, which a replica does not tell.
+  /// The digests without the expiry, which a replica does not tell.
   var digests: [String: String] {
     get throws {
       var digests: [String: String] = [:]
@@ -71,7 +71,7 @@ extension RedisClusterServers {
   var values: [String: String] {
     get throws {
       try masters.reduce(into: [:]) { all, node in
-        // Only what the node serves: a key in the wrong place would not be seen otherwise.
+        // Only keys that the node serves. Otherwise a key in the wrong place would not be noticed.
         for (key, value) in try node.values where try node.command("EXISTS", key) == "1" {
           #expect(all[key] == nil)
           all[key] = value
@@ -85,8 +85,8 @@ extension RedisClusterServers {
   }
 }
 
-/// Gives the body a filled Redis, and one that is empty.
-/// - Parameter clock: of both.
+/// Gives the body a filled Redis and an empty one.
+/// - Parameter clock: the clock of both.
 func withTwo(
   _ settings: [String: String] = [:], clock: ShiftedClock? = nil,
   _ body: (RedisServer, RedisServer) async throws -> Void

@@ -7,10 +7,10 @@ import Testing
 
 /// Moves that did not come to their end.
 @Suite(.timeLimit(.minutes(3))) struct MoveInterruptionTests {
-  /// Each place at which a command may have ended, as the records tell it.
+  /// The points at which a command may have ended, as the records show them.
   private enum Interruption: CaseIterable {
     case named, claimed, paused, copied, decided, opened
-    /// The source has forgotten the last thing that it said.
+    /// The source has lost its latest record.
     case forgotten
   }
 
@@ -25,7 +25,7 @@ import Testing
     try source.setFormat(text(.moving))
     if place == .paused { return }
     if place == .copied {
-      // One is there, and one that is not as it should be.
+      // One key is there already, and one has a wrong value.
       try target.command("SET", "belfry:text", "12345")
       try target.command("SET", "belfry:list", "stale")
       return
@@ -91,7 +91,7 @@ import Testing
           #expect(try (source.format == "3 64") == (place == .copied))
         }
         guard place == .copied else { return }
-        // What is left at the target is removed by the next move.
+        // The next move removes the remains at the target.
         let report = try await move(source.url, to: target.url)
         #expect(report.copied == report.compared)
         #expect(try target.values == source.values)
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  /// As a source whose append-only file lost its tail: its record is that of before the move.
+  /// The source's append-only file lost its tail, so its record is that of before the move.
   @Test(arguments: [nil, "earlier"]) func aMoveThatTheSourceHasForgottenIsCancelled(_ earlier: String?)
     async throws
   {
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  /// Another keyspace's move to there goes on.
+  /// Another keyspace's move to the same target goes on.
   @Test func theMoveOfAnotherSourceIsNotCancelled() async throws {
     try await withTwo { source, target in
       let claim = MoveRecord(.arriving, format: "3 64", id: "abc", since: 1, other: "redis://other:6379")
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  // MARK: What fails on the way
+  // MARK: Failures on the way
 
   @Test func aSourceThatDiesStaysPausedUntilItIsDecided() async throws {
     for isCancel in [false, true] {
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  /// Replicas that have it, and disks that have it.
+  /// The replicas have the keys, and the disks have them.
   @Test func whatWasMovedOutlivesTheMastersOfTheTarget() async throws {
     var options = RedisServer.Options.debuggable(.everysec)
     options.settings["min-replicas-to-write"] = "1"
@@ -194,7 +194,7 @@ import Testing
       try await withRedisCluster(masters: 3, replicas: true, options) { cluster in
         let report = try await move(source.url, to: cluster.url)
         #expect(report.outcome == .moved && report.remarks == [])
-        // At once, by SIGKILL: all of it is with the replicas.
+        // The masters are killed at once, by SIGKILL. The replicas have everything.
         for node in cluster.masters { await node.kill() }
         var found: [String: String] = [:]
         for number in 0..<3 {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// What is refused before anything is changed.
+/// Moves that are refused before anything is changed.
 @Suite(.timeLimit(.minutes(3))) struct MoveRefusalTests {
   /// Moves from a filled Redis; expects a refusal that leaves both as they are.
   private func expect(

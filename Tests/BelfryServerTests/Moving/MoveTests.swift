@@ -24,7 +24,7 @@ import Testing
           #expect(try master.command("FUNCTION", "LIST").contains("belfry_"))
           #expect(try master.keys("other") == [])
         }
-        // Again, it says so.
+        // A second run reports the same.
         #expect(try await move(source.url, to: cluster.url).outcome == .movedBefore)
         let refused = await refusal { try await move(source.url, to: cluster.url, isCancel: true) }
         #expect(refused?.code == "nothingToCancel")
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  /// `DUMP` has other bytes for the same values there, so each field, member and entry is compared.
+  /// `DUMP` gives other bytes for the same values there, so each field, member and entry is compared.
   @Test func valuesInAnotherFormAreCompared() async throws {
     try await withTwo(["rdbcompression": "no"]) { source, target in
       let before = try source.values
@@ -73,7 +73,7 @@ import Testing
   func whatDiffersIsFoundAndTheKeyspaceGivenBack(change: [String]) async throws {
     // In both forms of the comparison, and on both sides.
     for (compression, changesSource) in [("yes", true), ("no", true), ("no", false)] {
-      // A key that is new at the source is not among those that are moved.
+      // A key that is new at the source is not among the keys that are moved.
       if change[1] == "belfry:new", changesSource { continue }
       try await withTwo(["rdbcompression": compression]) { source, target in
         let once = Once()
@@ -131,7 +131,7 @@ import Testing
       let report = try await move(from, to: to) { progress in
         guard case .paused = progress else { return }
         for isCancel in [false, true] {
-          // From a thread of its own: the progress is told on one of Swift's.
+          // This runs on its own thread, because the progress is reported on one of Swift's.
           let thread = DispatchGroup()
           thread.enter()
           Thread.detachNewThread {

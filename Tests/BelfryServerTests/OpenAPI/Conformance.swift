@@ -5,16 +5,17 @@ import Testing
 @testable import BelfryInterface
 @testable import BelfryServer
 
-/// Every answer that a test receives is what the document says of it: its status, its type, its schema, and of a
-/// refusal the code.
+/// Checks that every answer that a test receives follows the document: its status, its type, its schema, and
+/// for a refusal the code.
 enum Conformance {
   private static let router = Router()
   private static let answers = JSONSchema(root: OpenAPIDocument.value, isClosed: true)
-  /// What any request can be answered with.
+  /// The statuses that any request may get.
   private static let always: Set = [405, 408, 413, 414, 421, 431, 501]
 
   static func check(_ method: String, _ path: String, _ answer: Answer) {
-    // It is for one account and one moment, but for documents, and nothing else than it says it is.
+    // Except for documents, an answer is for one account and one moment. No browser may guess another content
+    // type.
     let caching = answer.headers["etag"] == nil ? "no-store" : "no-cache"
     #expect(answer.headers["cache-control"] == caching, "\(method) \(path) \(answer.status)")
     #expect(answer.headers["x-content-type-options"] == "nosniff", "\(method) \(path) \(answer.status)")

@@ -1,11 +1,12 @@
 import BelfryModel
 import Synchronization
 
-/// As much of JSON Schema as the document uses: says what is wrong with a value, and makes values that are right.
+/// The part of JSON Schema that the document uses. It finds the mistakes in a value, and makes valid values.
 struct JSONSchema {
   let root: JSONValue
-  /// Whether an object may have only the properties that its schema names. The document does not say so of
-  /// answers, to which later versions may add; what this version answers it must know.
+  /// True if an object may have only the properties that its schema names. The document does not require this
+  /// for answers, because later versions may add properties. The answers of this version must contain only
+  /// known ones.
   var isClosed = false
 
   func problems(_ value: JSONValue, _ schema: JSONValue, at path: String = "$") -> [String] {
@@ -51,7 +52,7 @@ struct JSONSchema {
     return types.contains(kind) ? [] : ["\(path): is \(kind), not \(types)"]
   }
 
-  /// The extension `x-maxBytes`: of a text its UTF-8, of any other value its JSON.
+  /// The extension `x-maxBytes`: the limit for the UTF-8 of a text, and for the JSON of any other value.
   private func sizeProblems(_ value: JSONValue, _ schema: JSONValue, _ path: String) -> [String] {
     guard let most = schema["x-maxBytes"]?.number else { return [] }
     let isText = schema["maxLength"] != nil
@@ -101,7 +102,7 @@ struct JSONSchema {
       problems.append("\(path): lacks \(name)")
     }
     let others = schema["additionalProperties"]
-    // What only adds to another schema says nothing of the rest.
+    // A schema that only adds to another one does not decide about the other properties.
     let isWhole = schema["type"] != nil && schema["properties"] != nil
     for (name, value) in members {
       if let names = schema["propertyNames"] {
@@ -135,12 +136,12 @@ private enum Patterns {
 // MARK: - Values that are right
 
 extension JSONSchema {
-  /// A value that the schema takes, with every property that can stand beside the others.
+  /// A value that the schema accepts, with every property that may occur together with the others.
   func sample(_ schema: JSONValue) -> JSONValue {
     guard let schema = resolved(schema) else { return .null }
     if let constant = schema["const"] { return constant }
     if let first = (schema["enum"] ?? schema["examples"])?.elements.first { return first }
-    // Beside a type they say which properties go together, and all of them do.
+    // Next to a type, such a choice says which properties go together, and the sample has all of them.
     if schema["type"] == nil, let choice = schema["anyOf"]?.elements.last(where: { $0["type"] != "null" }) {
       return sample(choice)
     }
@@ -160,7 +161,7 @@ extension JSONSchema {
     guard case .object(let properties)? = schema["properties"] else {
       return .object(schema["additionalProperties"].map { ["name": sample($0)] } ?? [:])
     }
-    // Of those that exclude one another the first.
+    // If properties exclude one another, the first one is taken.
     let excluded = (schema["oneOf"]?.elements.dropFirst() ?? []).flatMap {
       ($0["required"]?.elements ?? []).compactMap(\.text)
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import BelfryInterface
 @testable import BelfryServer
 
-/// The document says of the routes what they are.
+/// The document describes the routes as they are.
 @Suite struct OpenAPITests {
   static let document = OpenAPIDocument.value
   private static let schemas = JSONSchema(root: document)
@@ -19,7 +19,7 @@ import Testing
     return schema.flatMap { schemas.resolved($0) }
   }
 
-  /// A body that the route takes: where its fields exclude one another, the example.
+  /// A body that the route accepts: the example, if its fields exclude one another.
   private static func goodBody(_ route: Route, _ schema: JSONValue) -> JSONValue {
     guard let shape = route.body.shape, shape.rule != .none else { return schemas.sample(schema) }
     return shape.example(withAll: true)
@@ -99,8 +99,8 @@ import Testing
     ["messageServerId": "1"], [["messageServerId": "1"]], [["serverId": "1", "channelId": 2]],
   ]
 
-  /// What the schema takes is read, and what is read the schema takes: field by field, over everything that one
-  /// could put there.
+  /// The schema and the reader accept the same values: field by field, for every kind of value that could be
+  /// sent.
   @Test(arguments: Routes.all.filter { $0.body.shape != nil })
   func theSchemaAndTheReaderAgree(route: Route) throws {
     let schema = try #require(Self.bodySchema(route))
@@ -113,7 +113,7 @@ import Testing
         body[name] = value
         let problems = Self.schemas.problems(.object(body), schema)
         let refused = refusal(of: .object(body), by: route)
-        // Which fields go together, the schema says in words.
+        // The schema says only in words which fields go together.
         let isOfRule = refused.map { Self.tellsRule($0.detail) } ?? false
         if route.body.shape?.rule != FieldRule.none, isOfRule { continue }
         #expect(
@@ -128,7 +128,7 @@ import Testing
     detail.hasPrefix("is needed, or") || detail.hasPrefix("cannot be combined")
   }
 
-  /// One type a body, one a refusal: what generators of clients make something of.
+  /// Each body and each refusal has one type. Generators of clients need that.
   @Test func everyBodyAndAnswerHasAName() {
     for route in Routes.all {
       let operation = Self.operation(route)
@@ -157,7 +157,7 @@ import Testing
       ])
   }
 
-  /// What the route says to the body; nil: it takes it.
+  /// The refusal of the body by the route; nil if the route accepts it.
   private func refusal(of body: JSONValue, by route: Route) -> Refusal? {
     do throws(Refusal) {
       let bytes = JSONText.bytes(of: body)
@@ -166,7 +166,7 @@ import Testing
         _ = try Handlers.all.first { $0.route === route }?.prepare(&parts)
         return nil
       }
-      // The sends, which are read by hand.
+      // Sends are read by hand.
       let isResend = route === NotificationRoutes.resend.route
       let sent = try SendRequest(ObjectFields(of: bytes), isResend: isResend)
       try sent.content.checkLimits()
@@ -177,11 +177,11 @@ import Testing
     }
   }
 
-  /// The reader of sends knows no field that its schema does not, as far as notifications have fields.
+  /// The reader of sends knows no field that its schema does not have, as far as notifications have fields.
   @Test func sendsHaveNoFieldsBeside() throws {
     let declared = Set(SendShapes.body.properties.map(\.name))
     let all = Set(NotificationContent.CodingKeys.allCases.map(\.rawValue))
-    // A callback alone gives that one.
+    // Only a callback gives this field.
     #expect(declared == all.subtracting(["callbackExt"]))
     #expect(
       Set(NotificationSetting.properties.map(\.name))

@@ -10,7 +10,7 @@ import Testing
       let open = [
         "GET /healthz": 200, "GET /readyz": 200, "GET /metrics": 200, "GET /openapi.json": 200,
         "DELETE /v1/session": 204,
-        // It is asked for by no socket; whoever opens one has to say who they are in the first frame.
+        // This is no request for a socket. A client that opens one sends its token in the first frame.
         "GET /v1/socket": 426,
       ]
       for route in Routes.all {
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  /// Of two of them a proxy may check one and Belfry believe the other.
+  /// If there were two of them, a proxy could check one and Belfry believe the other.
   @Test func whoAsksIsSaidOnce() async throws {
     try await withBroker { broker in
       let (alice, app) = (try broker.token("alice"), try broker.token("app", .app))

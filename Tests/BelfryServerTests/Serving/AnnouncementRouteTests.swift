@@ -4,7 +4,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// A back end announces in a server what Belfry does not keep.
+/// A back end announces changes of a server's data that Belfry does not keep.
 @Suite struct AnnouncementRouteTests {
   private func told(_ broker: TestBroker, _ account: String) throws -> [JSONValue] {
     let page = try broker.ask("GET", "/v1/notifications?limit=100", as: try broker.token(account))

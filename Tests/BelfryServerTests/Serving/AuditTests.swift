@@ -24,7 +24,7 @@ import Testing
       #expect(try broker.ask("DELETE", put, as: ops, headers: [("Belfry-Account", "carol")]).status == 204)
       #expect(try broker.ask("DELETE", "/v1/servers/1", as: ops).status == 404)
 
-      // None of these: users, looking, sending, marking.
+      // None of these is recorded: requests of users, reads, sends, marks.
       let alice = try broker.token("alice")
       _ = try broker.ask("POST", "/v1/servers", as: alice, #"{"name":"y"}"#)
       _ = try broker.ask("GET", "/v1/servers/\(server)", as: ops)
@@ -58,7 +58,8 @@ import Testing
   @Test func aWrongFieldIsNotKeptWhereverItIsNoticed() async throws {
     try await withBroker { broker in
       let app = try broker.token("billing", .app)
-      // The first is noticed as the body is read; the second, for want of an account to act for, by the operation.
+      // The first mistake is noticed when the body is read. The operation notices the second one: there is no
+      // account to act for.
       let unread = try broker.ask("POST", "/v1/servers", as: app, #"{"name":7}"#)
       #expect(unread.json["code"] == "invalidField")
       let unheard = try broker.ask("POST", "/v1/servers", as: app, #"{"name":"x"}"#)
@@ -104,7 +105,7 @@ import Testing
     }
   }
 
-  /// A plain send must not pay for it: no command more reaches Redis.
+  /// A plain send must not pay for the audit: it sends no additional command to Redis.
   @Test func sendsAskRedisNothingMore() async throws {
     try await withBroker { broker in
       let app = try broker.token("billing", .app)

@@ -35,7 +35,8 @@ import Testing
         #expect(answer.code == "unavailable")
         #expect(answer.headers["retry-after"] == "1")
       }
-      // Each at once, or after one command's patience; nobody is kept until a request's own deadline.
+      // Each request is answered at once, or after the timeout of one command. Nobody waits until the
+      // request's own deadline.
       #expect(ContinuousClock.now - begin < .seconds(PendingAnswer.answerMaxSeconds))
       #expect(try broker.ask("GET", "/healthz").status == 200)
       #expect(try broker.ask("GET", "/metrics").body.contains("belfry_redis_connected{loop=\"0\"} "))

@@ -28,7 +28,7 @@ import Testing
       ] {
         #expect(try broker.ask("GET", "/v1/types", as: wrong).status == 401, "\(wrong)")
       }
-      // What Redis holds is not what opens anything.
+      // The text in Redis does not open anything.
       let kept = try broker.redis.command("HGET", "belfry:keys", id)
       #expect(!kept.contains(key.suffix(43)))
       #expect(kept.contains("billing"))
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  /// A back end that has filled Redis is just who may have to be locked out.
+  /// A back end that has filled Redis may be exactly the one that must be locked out.
   @Test func aKeyIsRevokedAlsoWhereMemoryIsFull() async throws {
     try await withBroker { broker in
       let (first, one) = try create(broker, #"{"name":"one"}"#)
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  /// What was not looked at for half a minute may have been revoked.
+  /// A key that was not checked for half a minute may have been revoked.
   @Test func keysAreNotBelievedForEver() async throws {
     try await withBroker { broker in
       let (_, key) = try create(broker, #"{"name":"billing"}"#)

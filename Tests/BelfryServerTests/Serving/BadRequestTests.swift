@@ -5,8 +5,8 @@ import Testing
 @testable import BelfryInterface
 @testable import BelfryServer
 
-/// Whatever is asked, the answer is a problem document that says what is wrong: never a 500, a silence or a
-/// closed door.
+/// The answer to any request is a problem document that names the mistake: never a 500, no answer or a closed
+/// connection.
 @Suite struct BadRequestTests {
   private func expectProblem(_ answer: Answer, _ status: Int, _ code: String, _ note: String = "") {
     #expect(answer.status == status, "\(note): \(answer.body)")
@@ -32,7 +32,7 @@ import Testing
         ("POST", "/v1/servers/1/subscription", "PUT, DELETE, OPTIONS"),
       ] {
         let answer = try broker.ask(method, path, as: token)
-        // `batch` is also a place where a message id could stand, which takes a PATCH.
+        // `batch` could also be a message id, for which PATCH is allowed.
         let isAllowed =
           answer.headers["allow"] == allowed || answer.headers["allow"] == "POST, PATCH, OPTIONS"
         #expect(isAllowed, "\(path): \(answer.headers)")
@@ -146,7 +146,8 @@ import Testing
     }
   }
 
-  /// Bodies one step away from good ones, to every route that takes one. Seeded, so that what fails fails again.
+  /// Bodies one step away from good ones, to every route that takes one. They are seeded, so that a failure
+  /// can be repeated.
   @Test func nothingAnswers500() async throws {
     try await withBroker { broker in
       let id = try broker.makeServer(owner: "alice")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// What a callback may do wrong, and two that concern the same.
+/// Callbacks that fail, and callbacks about repeated or joined requests.
 @Suite struct CallbackFailureTests: CallbackStage {
   @Test(arguments: [
     [Step.reset], [.hold], [.answer(500)], [.answer(204)], [.answer(302, headers: ["Location: /"])],
@@ -29,8 +29,8 @@ import Testing
     }
   }
 
-  /// Other than where there is no answer: what a callback allowed in another way is not done as it was asked for. And one
-  /// sender who has it answered like this does not close it for the others.
+  /// Unlike with no answer, the operation is not carried out as it was asked for, because the callback
+  /// allowed something else. One sender who causes such answers does not close the callback for others.
   @Test(arguments: [
     #""decision":"allow","patch":{"pushPayload":[]}"#, #""decision":"allow","patch":[]"#,
     #""decision":"allow","callbackExt":1"#,
@@ -61,7 +61,7 @@ import Testing
     #expect(server.requests.count == CircuitBreaker.failuresMax + 1)
   }
 
-  /// An application that joins at once has another name than one that waits.
+  /// An application that joins at once is another event than one that waits.
   @Test func joiningAtOnceIsAskedAboutAsSuch() async throws {
     let server = try ScriptedServer(Self.decide(#"{"decision":"deny"}"#))
     try await withCallback(server, { $0.events = ["group.join", "room.enter"] }) { broker async throws in
@@ -78,7 +78,7 @@ import Testing
     #expect(try server.requests.map { try object($0.body)["event"] } == ["group.join", "room.enter"])
   }
 
-  /// What is not kept is sent to each account by itself: all of them are looked up.
+  /// A notification that is not stored is sent to each account by itself, so all of them are looked up.
   @Test func whatWasSentToAllIsNotAskedAboutAgain() async throws {
     let server = try ScriptedServer(Self.decide(#"{"decision":"allow"}"#))
     try await withCallback(server) { broker async throws in
@@ -102,7 +102,7 @@ import Testing
     #expect(server.requests.count == CircuitBreaker.failuresMax)
   }
 
-  /// Who is not asked about is served while another waits.
+  /// Requests that no callback is asked about are served while another one waits.
   @Test func othersDoNotNotice() async throws {
     let isReleased = Shared(false)
     let server = try ScriptedServer { _, _ in
@@ -122,7 +122,7 @@ import Testing
           "POST", "/v1/notifications", as: try broker.token("app", .app), #"{"toAccids":["bob"],"body":"x"}"#)
         #expect(answer.status == 201)
       }
-      // It waits still, so none of them has waited for it.
+      // The request still waits, so none of the others has waited for it.
       #expect(status.withLock { $0 } == 0)
       isReleased.withLock { $0 = true }
       try await eventually { status.withLock { $0 } == 403 }
@@ -131,7 +131,7 @@ import Testing
 
   private static let lines = [("Content-Type", "application/x-ndjson")]
 
-  /// A callback takes long over what one user sends, who sends as much at once as there are places.
+  /// A callback takes long over the sends of one user, who sends as many at once as there are places.
   @Test func aUserWhoseQuestionsAreSlowKeepsNobodyElseWaiting() async throws {
     let isReleased = Shared(false)
     let server = try ScriptedServer { request, _ in
@@ -150,7 +150,7 @@ import Testing
           "POST", "/v1/notifications/batch", as: broker.token("alice"), batch, headers: Self.lines)
         isAnswered.withLock { $0 = true }
       }
-      // Half of the 64 places to a host.
+      // Half of the 64 places for a host.
       try await eventually { server.requests.count == 32 }
       for _ in 0..<3 {
         #expect(try send(broker, #""toAccids":["bob"],"body":"easy""#, as: "carol").status == 201)
@@ -173,17 +173,17 @@ import Testing
       let made = try broker.ask(
         "POST", "/v1/webhooks", as: app, #"{"url":"http://127.0.0.1:\#(server.port)/hook"}"#)
       #expect(made.status == 201)
-      // To accounts in all partitions.
+      // The receivers are in all partitions.
       let lines = (0..<600).map { #"{"toAccids":["r\#($0)"],"body":"x"}"# }.joined(separator: "\n")
       let sent = try broker.ask("POST", "/v1/notifications/batch", as: app, lines, headers: Self.lines)
       #expect(sent.status == 200)
-      // As many as there may be to one host.
+      // The most requests that may be under way to one host.
       try await eventually { server.requests.count { $0.target.hasPrefix("/hook") } == 64 }
       #expect(try send(broker, #""toAccids":["bob"],"body":"x""#).status == 201)
     }
   }
 
-  /// Who repeats a send before the callback has answered gets the receipt of the first.
+  /// A client that repeats a send before the callback has answered gets the receipt of the first send.
   @Test func aSendThatIsRepeatedMeanwhileIsAskedAboutOnce() async throws {
     let server = try ScriptedServer { _, _ in
       [.pause(milliseconds: 300), .kept(200, #"{"decision":"allow"}"#), .next]
@@ -191,7 +191,7 @@ import Testing
     try await withCallback(server, loops: 2, { $0.timeoutMilliseconds = 5_000 }) { broker async throws in
       let statuses = try await withThrowingTaskGroup { group in
         for number in 0..<20 {
-          // Two names, each by ten.
+          // Two names, with ten sends each.
           let fields = #""toAccids":["bob"],"body":"x \#(number % 2)","messageClientId":"m\#(number % 2)""#
           group.addTask { try send(broker, fields).status }
         }

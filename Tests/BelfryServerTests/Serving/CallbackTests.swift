@@ -68,7 +68,8 @@ import Testing
     }
   }
 
-  /// The sender is told an id, and the same when it is sent again; nobody receives it, and no log holds it.
+  /// The sender gets an id, and the same id when the send is repeated. Nobody receives the notification, and
+  /// no log holds it.
   @Test(arguments: ["server", "accounts", "one", "group", "room"])
   func whatIsSilencedLooksSent(_ place: String) async throws {
     let server = try ScriptedServer { request, _ in
@@ -85,7 +86,7 @@ import Testing
       #expect(again.json["messageServerId"] == first.json["messageServerId"])
       #expect(again.json["duplicate"] == true)
       #expect(server.requests.count == before + 1)
-      // Another content under the same name is refused, as of any send.
+      // Another content under the same name is refused, as for any send.
       #expect(try send(broker, #"\#(to),"body":"quiet too","messageClientId":"m""#).status == 409)
       #expect(server.requests.count == before + 1)
       let loud = try send(broker, #"\#(to),"body":"loud","messageClientId":"n""#)
@@ -118,7 +119,7 @@ import Testing
     }
   }
 
-  /// What joining has told bob.
+  /// Removes the notifications that bob got for joining.
   private func forget(_ broker: TestBroker) async throws {
     for _ in 0..<20 {
       try await Task.sleep(for: .milliseconds(50))
@@ -162,7 +163,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  // MARK: Who is asked about what
+  // MARK: Requests that callbacks are asked about
 
   @Test func trustedCallersAreAskedAboutWhereThatIsConfigured() async throws {
     for asks in [false, true] {
@@ -176,7 +177,7 @@ import Testing
     }
   }
 
-  /// Whoever makes an env up is asked about as if it were none.
+  /// A send with an invented env is treated as one without an env.
   @Test func anUnknownEnvIsNoWayPast() async throws {
     let server = try ScriptedServer(Self.decide(#"{"decision":"deny"}"#))
     try await withCallback(server) { broker async throws in
@@ -225,8 +226,8 @@ import Testing
     #expect(events.last?["actor"]?["accid"] == "alice")
   }
 
-  /// While its callback is asked about an application, the server opens. What was an application would be a join now,
-  /// about which nobody was asked.
+  /// While its callback is asked about an application, the server opens. The application would now be a join,
+  /// and nobody was asked about a join.
   @Test func whatBecomesAnotherEventMeanwhileIsAskedAbout() async throws {
     let (isAsked, isOpen) = (Shared(false), Shared(false))
     let server = try ScriptedServer { request, _ in
@@ -260,7 +261,7 @@ import Testing
       try server.requests.map { try object($0.body)["event"] } == ["server.apply", "server.join"])
   }
 
-  /// A change by others is not asked about a second time if it makes no difference to the question.
+  /// If others change something, the callback is not asked a second time unless the question has changed.
   @Test func theSameEventIsAskedAboutOnce() async throws {
     let (isAsked, isChanged) = (Shared(false), Shared(false))
     let server = try ScriptedServer { _, _ in
@@ -290,7 +291,8 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  /// Somebody else's update comes while the callback is asked: it is asked about both together.
+  /// Somebody else's update comes while the callback is asked. The callback is then asked about both
+  /// together.
   @Test func anUpdateIsAskedAboutAgainWhereItIsAnotherOneMeanwhile() async throws {
     let (isAsked, isUpdated) = (Shared(false), Shared(false))
     let server = try ScriptedServer { _, _ in
@@ -354,13 +356,15 @@ import Testing
 
   // MARK: Batches
 
-  /// Each line is decided by itself, and a name that comes twice is asked about once. All lines are asked about at once, as
-  /// long as they are no more than an account's share of the requests to one host.
+  /// Each line is decided by itself, and the callback is asked once about a name that occurs twice. All lines
+  /// are asked about at once, as long as they are no more than an account's share of the requests to one
+  /// host.
   @Test func linesOfABatchAreAskedAboutOnceEach() async throws {
     let (asked, early) = (Shared(0), Shared(0))
     let server = try ScriptedServer { request, _ in
       asked.withLock { $0 += 1 }
-      // None is answered before all were asked, unless the broker waits for answers before it asks on.
+      // No answer is given before all questions have arrived, unless the broker waits for answers before it
+      // asks again.
       for _ in 0..<2_000 where asked.withLock({ $0 }) < 30 { usleep(5_000) }
       if asked.withLock({ $0 }) < 30 { early.withLock { $0 += 1 } }
       let isBad = request.body.contains("bad")

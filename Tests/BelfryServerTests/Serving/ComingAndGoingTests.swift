@@ -3,7 +3,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// However often somebody comes and goes, what they were sent while they were there is theirs until it is read.
+/// An account that joins and leaves many times keeps the notifications of each stay until it reads them.
 @Suite struct ComingAndGoingTests {
   @Test func whatWasSentInTheFirstStayIsStillThereAfterTheLastThatIsRemembered() async throws {
     try await withBroker { broker in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// What an account lets others do to it, over HTTP.
+/// An account's consent to actions of others, over HTTP.
 @Suite struct ConsentRouteTests {
   private static func write(
     _ broker: TestBroker, as token: String, to accounts: String..., body: String = "ding"
@@ -124,7 +124,7 @@ import Testing
       #expect(seen.count { $0["body"] == "bank" } == 3)
       #expect(seen.count == 8)
 
-      // One line of a batch that is refused does not concern the others.
+      // A refused line of a batch does not affect the others.
       let lines = [#"{"toAccids":["bob"]}"#, #"{"toAccids":["dave"]}"#].joined(separator: "\n")
       let batch = try broker.ask(
         "POST", "/v1/notifications/batch", as: eve, lines, headers: [("Content-Type", "application/x-ndjson")]
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  /// A cursor holds the id of a channel, and of none that the caller does not see.
+  /// A cursor holds the id of a channel, but only of one that the caller can see.
   @Test func aPageOfChannelsTellsOfNoOther() async throws {
     try await withBroker { broker in
       let server = try broker.makeServer(owner: "olivia", members: ["bob"])

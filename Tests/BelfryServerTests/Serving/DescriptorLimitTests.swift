@@ -5,14 +5,14 @@ import Testing
 @Suite struct DescriptorLimitTests {
   @Test(
     arguments: [
-      // With many, what is measured.
+      // With many descriptors, the measured limits.
       (1_048_576, 4, 20_000, 19_000),
       (65_536, 2, 20_000, 19_000),
-      // With few, what there is.
+      // With few descriptors, as many as there are.
       (1_024, 2, 459, 437),
       (1_024, 1, 931, 885),
       (64, 2, 9, 5),
-      // Never none.
+      // Never zero.
       (20, 2, 4, 2),
     ])
   func connectionsFollowFromIt(_ descriptors: Int, _ loops: Int, _ connections: Int, _ streams: Int) {

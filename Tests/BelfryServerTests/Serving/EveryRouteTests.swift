@@ -4,8 +4,8 @@ import Testing
 @testable import BelfryInterface
 @testable import BelfryServer
 
-/// Every route once, with everything it declares: what it answers is what the document says, and it asks for
-/// nothing that it does not declare (that would be a 503).
+/// Calls every route once, with everything it declares. The answer must follow the document, and the handler
+/// must not read a value that the route does not declare, which would give a 503.
 @Suite struct EveryRouteTests {
   @Test func answersAsTheDocumentSays() async throws {
     try await withBroker(configure: { $0.browsers.givesCookies = true }) { broker in

@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  /// Whose lines are all refused is through with them before anybody waits for that.
+  /// If all lines are refused, the batch is complete before anything waits.
   @Test func aBatchOfNothingGoodIsAnswered() async throws {
     try await withBroker { broker in
       let app = try broker.token("app", .app)
@@ -281,7 +281,7 @@ import Testing
       let explained = try broker.ask("GET", path + "bob", as: app)
       #expect(explained.json["visible"] == false && explained.json["reason"] == "trimmed")
       #expect(explained.json["facts"]?["space"] == .string("server:\(server)"))
-      // Nothing of the kind is known of somebody who was never there.
+      // A person who was never there has nothing to explain.
       #expect(try broker.ask("GET", path + "zoe", as: app).status == 404)
     }
   }
@@ -302,7 +302,7 @@ import Testing
     }
   }
 
-  /// A client adds one preference to those that it was shown, of which one has ended meanwhile.
+  /// A client adds one preference to those that it was shown. One of those has ended in the meantime.
   @Test func preferencesThatHaveEndedAreNotListedAndNotRefused() async throws {
     try await withBroker { broker in
       let bob = try broker.token("bob")
@@ -313,7 +313,7 @@ import Testing
         try #require(try broker.ask("GET", "/v1/account/preferences", as: bob).json["preferences"]).elements
       }
       let lasting = #"{"space":"server:7","level":"none"}"#
-      // A machine that is held up may take longer than that to ask for it.
+      // A machine that is held up may take longer than that before it sends the request.
       var ending = ""
       for seconds in [1, 10, 100] {
         let until = WallClock.nowMilliseconds() + Int64(seconds) * 1_000
@@ -330,7 +330,7 @@ import Testing
     }
   }
 
-  /// By what it causes: a send to a hundred accounts is a hundred.
+  /// A write is paid for by its effects: a send to a hundred accounts costs a hundred.
   @Test func writesArePacedByWhatTheyCause() async throws {
     var limits = Limits()
     limits.sendsPerSecondPerAccount = 10
@@ -350,7 +350,7 @@ import Testing
         "POST", "/v1/notifications/batch", as: alice, #"{"toAccids":["bob"]}"#,
         headers: [("Content-Type", "application/x-ndjson")])
       #expect((7...10).contains { batch.json["retryAfter"] == .integer($0) })
-      // Operations are paid from the same, and others' are their own.
+      // Operations are paid from the same budget. Other accounts have their own.
       #expect(try broker.ask("POST", "/v1/servers", as: alice, rename).code == "rateLimited")
       var made = 0
       while made < 50, try broker.ask("POST", "/v1/servers", as: bob, rename).status == 201 { made += 1 }

@@ -1,7 +1,7 @@
 import TestKit
 
-/// Whether copies and pushes are done, as Redis has it. Pushes and corrections that are due later count as not done, so
-/// after this nothing more is sent outside until something changes.
+/// Waits until copies and pushes are done, according to Redis. Pushes and corrections that are due later
+/// count as not done, so afterwards nothing more is sent outside until something changes.
 extension TestBroker {
   func waitUntilNothingIsToBeSent() async throws {
     var left = ""

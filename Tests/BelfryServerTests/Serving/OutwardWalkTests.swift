@@ -6,9 +6,9 @@ import Testing
 
 @testable import BelfryServer
 
-/// Random walks over what changes whom a notification is for, while it is pushed and copied. After each round, what was
-/// pushed is what the feeds show, the numbers that devices were told last are the counts, and each notification was
-/// copied once, in order. `BELFRY_SEED` repeats one.
+/// Random walks over changes to a notification's receivers, while it is pushed and copied. After each round,
+/// the pushes match the feeds, the last number of each device is its count, and each notification was copied
+/// once, in order. `BELFRY_SEED` repeats one walk.
 @Suite struct OutwardWalkTests {
   @Test(
     arguments: TestEnvironment.runs(
@@ -26,7 +26,7 @@ import Testing
     ) { broker async throws in
       var walk = try OutwardWalk(broker, seed: seed)
       var (round, inTime) = (0, 0)
-      // A round during which the machine stalls says less, and another one is played in its place.
+      // A round during which the machine stalls tests less, so another one is played in its place.
       while inTime < rounds, round < rounds + 20 {
         if try await walk.play(isQuiet: round.isMultiple(of: 2), "BELFRY_SEED=\(seed), round \(round)") {
           inTime += 1
@@ -39,21 +39,21 @@ import Testing
   }
 }
 
-/// What is sent to whom, and what arrived outside.
+/// The notifications and their receivers, and the requests that arrived outside.
 private struct OutwardWalk {
   private struct Sent {
     var id: String
     var space: String
-    /// Whom it was for when it was sent.
+    /// The accounts that it was for when it was sent.
     var audience: Set<String>
-    /// Whether they were named.
+    /// True if they were named.
     var isNamed: Bool
     var isPushed: Bool
   }
 
   private let broker: TestBroker
   private let gateway: ScriptedServer
-  /// Of everything, and of the first server alone.
+  /// The first one receives everything, the second one only the first server.
   private let receivers: [ScriptedServer]
   private let accounts = (0..<6).map { "account-\($0)" }
   private let servers: [String]
@@ -61,9 +61,9 @@ private struct OutwardWalk {
   private var random: SeededGenerator
   private var sent: [Sent] = []
   private var recalled: Set<String> = []
-  /// Who wants to hear of nothing.
+  /// The accounts that want to receive nothing.
   private var deaf: Set<String> = []
-  /// How much the gateway had before the round.
+  /// The number of requests that the gateway had before the round.
   private var seen = 0
   private var told: [String: Int] = [:]
 
@@ -93,8 +93,9 @@ private struct OutwardWalk {
 
   // MARK: A round
 
-  /// - Parameter isQuiet: with what changes counts and pushes nothing; then everybody marks something in the end.
-  /// - Returns: whether all was changed before the first push was due, and looked at before anything expired after it.
+  /// - Parameter isQuiet: true for changes of counts without pushes; in the end, everybody marks something.
+  /// - Returns: true if everything was changed before the first push was due, and checked before anything
+  ///   expired after it.
   mutating func play(isQuiet: Bool, _ place: String) async throws -> Bool {
     let began = ContinuousClock.now
     let first = sent.count
@@ -193,7 +194,7 @@ private struct OutwardWalk {
       #"{"items":[{"messageServerId":"\#(random.pick(ids))"}]}"#)
   }
 
-  // MARK: What is to be seen
+  // MARK: Expectations
 
   private func feed(_ account: String) throws -> [String] {
     let page = try broker.ask("GET", "/v1/notifications?limit=500", as: try broker.token(account))
@@ -211,7 +212,8 @@ private struct OutwardWalk {
   private func expectation(_ sent: ArraySlice<Sent>) throws -> [String] {
     try pushed.flatMap { account in
       let shown = Set(try feed(account))
-      // Who has left since finds it in the feed, and is not pushed to unless they were named.
+      // An account that has left since finds the notification in its feed. It is not pushed to, unless it was
+      // named.
       let mine = sent.filter { one in
         one.isPushed && shown.contains(one.id) && (one.isNamed || isMember(account, of: one.space))
       }
@@ -266,7 +268,7 @@ private struct OutwardWalk {
         let ids = some.compactMap { UInt64($0.id) }
         #expect(ids == ids.sorted() && Set(ids).count == ids.count, "\(space), \(place)")
       }
-      // What was recalled before it was copied is copied as that alone.
+      // A notification that was recalled before it was copied is copied only as recalled.
       let (begun, over) = (
         Set(copies.filter { $0.type == "notification.sent" }.map(\.id)),
         Set(copies.filter { $0.type == "notification.retracted" }.map(\.id))

@@ -72,7 +72,7 @@ private actor SweepingBroker {
 }
 
 @Suite struct PartitionSweepTests {
-  /// - Parameter isOfBoth: whether the broker's clock steps, too, as on one machine.
+  /// - Parameter isOfBoth: true if the broker's clock steps too, as on one machine.
   @Test(arguments: [true, false])
   func aClockThatStepsForwardForAMinuteLosesNothing(isOfBoth: Bool) async throws {
     let clock = try await ShiftedClock()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// What is pushed to whom, at a real gateway.
+/// Pushes and their receivers, at a real gateway.
 @Suite struct PushTests {
   private func withPush<R: Sendable>(
     loops: Int = 2, delayMilliseconds: Int = 300, limits: Limits = .unhurried, clock: ShiftedClock? = nil,
@@ -70,7 +70,7 @@ import Testing
     try #require(answer.json["read"] == 1, "\(answer)")
   }
 
-  /// What was posted, in words: which notification to which device, or how many are unread.
+  /// The posted requests, in words: a notification and its device, or the number of unread notifications.
   private func posts(_ server: ScriptedServer) -> [String] {
     server.requests.map { request in
       let value = (try? JSONParser.value(of: Array(request.body.utf8)))?["notification"]
@@ -79,8 +79,8 @@ import Testing
     }.sorted()
   }
 
-  /// Waits until nothing is left to be pushed: these were, and nothing else.
-  /// - Parameter passing: left out of what was posted.
+  /// Waits until nothing is left to be pushed, and expects exactly these pushes.
+  /// - Parameter passing: leaves out some of the posted requests.
   private func expect(
     _ wanted: [String], at server: ScriptedServer, on broker: TestBroker,
     passing: (String) -> Bool = { _ in false }
@@ -94,7 +94,7 @@ import Testing
     for _ in 0..<4_000 where !isOpen.withLock({ $0 }) { usleep(2_000) }
   }
 
-  // MARK: What it says
+  // MARK: Contents
 
   /// The text that was pushed to a device.
   private func texts(_ server: ScriptedServer, to key: String) -> [String] {
@@ -117,7 +117,7 @@ import Testing
       _ = try broker.ask("POST", path + "/applications", as: carol)
       _ = try broker.ask(
         "POST", "/v1/groups", as: alice, #"{"name":"Ringers","style":"publicOpen","invitees":["bob"]}"#)
-      // An event that nobody asked to be pushed.
+      // Nobody asked for pushes of this event.
       _ = try broker.ask("PATCH", path, as: alice, #"{"name":"Fire"}"#)
       try await eventually { texts(server, to: "bob").count == 2 && texts(server, to: "alice").count == 1 }
       try await broker.waitUntilNothingIsToBeSent()
@@ -185,7 +185,7 @@ import Testing
           "PUT", "/v1/account/preferences", as: try broker.token("erin"),
           #"{"preferences":[{"level":"none"}]}"#
         ).status == 200)
-      // Who joins afterwards was not there, and who has given the device up is not asked for.
+      // An account that joins afterwards was not there. A device that was given up is not pushed to.
       #expect(
         try broker.ask("POST", "/v1/servers/\(place)/members", as: app, #"{"accids":["carol"]}"#).status
           == 200)
@@ -235,7 +235,7 @@ import Testing
           Array(#"{"items":[{"messageServerId":"\#(id)"}]}"#.utf8))
       }
       for _ in 0..<2 { #expect(try marks.answer().json["read"] == 1) }
-      // Two marks at once are one correction; and when nothing is left, nothing is to be corrected any more.
+      // Two marks at once cause one correction. When nothing is left, nothing needs to be corrected.
       try await expect(["\(sent) to bob", "\(other) to bob", "badge 0 to bob"], at: server, on: broker)
       let later = try send(
         broker, #""toAccids":["bob"],"body":"later""#, setting: #""pushEnable":true,"needBadge":false"#)
@@ -253,7 +253,7 @@ import Testing
     try await withPush(clock: clock) { broker async throws in
       for name in ["bob", "carol"] { try put(name, server, broker) }
       let place = try broker.makeServer(owner: "alice", members: ["bob"])
-      // That he is in, and that the server is one of his.
+      // bob has joined, and the server is one of his.
       let joined = 2
       let kept = try send(broker, #""serverId":"\#(place)","body":"recalled""#)
       try await expect(["\(kept) to bob"], at: server, on: broker)
@@ -317,7 +317,7 @@ import Testing
       try put("carol", device: "a", key: "old", server, broker)
       try send(broker, #""toAccids":["bob","carol"],"body":"hello""#)
       try await eventually { isAsked.withLock { $0 } }
-      // While the gateway takes its time to reject the key before.
+      // The gateway is still about to reject the previous key.
       try put("carol", device: "a", key: "new", server, broker)
       isReplaced.withLock { $0 = true }
       try await broker.waitUntilNothingIsToBeSent()
@@ -327,7 +327,7 @@ import Testing
   }
 
   @Test func whatFailsIsTriedAgain() async throws {
-    // Down, garbage, a redirect, and then well.
+    // Down, a wrong answer, a redirect; then the gateway works.
     for first: [Step] in [[.kept(503), .next], [.kept(200, "<html>"), .next], [.reset]] {
       let server = try gateway { _, number in number == 1 ? first : [.kept(200, #"{"rejected":[]}"#), .next] }
       try await withPush { broker async throws in
@@ -339,7 +339,7 @@ import Testing
     }
   }
 
-  /// How many pushes did not arrive, whether or not they will be tried again.
+  /// The number of pushes that did not arrive, counting those that are tried again.
   private func failures(_ broker: TestBroker) throws -> Int64 {
     let stats = try broker.ask("GET", "/v1/stats", as: try broker.token("ops", .operation)).json
     return stats["loops"]?.elements.reduce(0) { sum, loop in
@@ -387,7 +387,7 @@ import Testing
     }
   }
 
-  /// A pusher that was put under other settings may lead where none may lead today.
+  /// A stored pusher may lead to a place that the present settings do not allow.
   @Test func storedPushersAreHeldToTheSettings() async throws {
     let server = try gateway()
     try await withPush { broker async throws in
@@ -461,7 +461,7 @@ import Testing
     let server = try gateway()
     try await withPush { broker async throws in
       for number in 0..<Limits.pushersPerAccount { try put("bob", device: "d\(number)", server, broker) }
-      // One that is there may be replaced.
+      // An existing pusher may be replaced.
       try put("bob", device: "d3", key: "other", server, broker)
       let more = try broker.ask(
         "PUT", "/v1/account/pushers/one-more", as: try broker.token("bob"),

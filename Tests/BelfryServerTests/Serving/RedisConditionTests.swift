@@ -55,10 +55,10 @@ import Testing
     #expect(try broker.send().status == 201)
   }
 
-  /// The room timer meets what it cannot read, in each of its rounds.
+  /// In each of its rounds, the room timer finds a record that it cannot read.
   @Test func workThatFailsIsCounted() async throws {
     var limits = Limits.unhurried
-    // Without it the timer waits until attendees had time for a sign of life.
+    // Otherwise the timer waits until attendees had time for a heartbeat.
     limits.heartbeatMilliseconds = 0
     try await withBroker(limits: limits) { broker in
       func failures() throws -> Int {

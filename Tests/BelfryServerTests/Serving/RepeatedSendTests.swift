@@ -3,9 +3,9 @@ import Testing
 
 @testable import BelfryServer
 
-/// Whoever sends again what was sent gets the first receipt, whatever has changed since.
+/// A repeated send gets the first receipt, even if anything has changed since.
 @Suite struct RepeatedSendTests {
-  /// What happens between a send and its repetition.
+  /// The change between a send and its repetition.
   enum Change: CaseIterable {
     case nothing, theReceiverLeft, theSenderIsOut, theSenderIsBanned, theServerIsRemoved, theChannelIsClosed
     case theSenderIsBlocked
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// To accounts that need have nothing in common; live only, too.
+  /// Sends to accounts that need not have anything in common; also live only.
   @Test(arguments: [
     #""toAccids":["carol"]"#, #""toAccids":["carol","dave"]"#,
     #""toAccids":["carol"],"setting":{"persistEnable":false}"#,
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  /// What one has sent is nobody else's to find out, not even that it was.
+  /// Other senders cannot find out what an account has sent, or that it has sent anything.
   @Test func anotherSenderLearnsNothing() async throws {
     try await withBroker { broker in
       let sending = try Sending(broker)

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  /// The personal entry is gone with the mark, and later the dedupe record, too.
+  /// The mark has removed the personal entry, and later the dedupe record is gone too.
   @Test func whatWasReadIsNeverSentAgain() async throws {
     try await withBroker { broker in
       let (bob, carol) = (try broker.token("bob"), try broker.token("carol"))
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  /// As if so much time had gone by that no dedupe record is left.
+  /// Removes all dedupe records, as if enough time had passed.
   private static func endWindow(_ broker: TestBroker) throws {
     for key in try broker.redis.command("KEYS", "*:dedupe:*").split(separator: "\n") {
       _ = try broker.redis.command("DEL", String(key))

@@ -34,12 +34,12 @@ import Testing
           ["accid": "lou", "nick": "", "avatar": "", "ext": ""],
         ])
 
-      // Entering again is a sign of life, and replaces the nick where one is given.
+      // Entering again counts as a heartbeat, and replaces the nick if a new one is given.
       #expect(try broker.ask("POST", path + "/attendees", as: lea).status == 200)
       #expect(try attendees(broker, path, as: lou)["lea"]?["nick"] == "Lea")
       #expect(try broker.ask("POST", path + "/attendees", as: lou, #"{"nick":"Lou"}"#).status == 200)
       #expect(try attendees(broker, path, as: lea)["lou"]?["nick"] == "Lou")
-      // Having left, an attendee is nobody the room knows.
+      // A room does not know an attendee who has left.
       #expect(try broker.ask("DELETE", path + "/attendees/lea", as: lea).status == 204)
       #expect(try broker.ask("POST", path + "/attendees", as: lea).status == 200)
       seen = try attendees(broker, path, as: lou)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// What brokers share: a redis-server. Each has a loop, a store and a clock of its own.
+/// One of several brokers that share a redis-server. Each has its own loop, store and clock.
 private actor TimedBroker {
   nonisolated let loop: EventLoop
   let store: RedisStore
@@ -28,7 +28,7 @@ private actor TimedBroker {
   func start() { store.start() }
   func close() { store.close() }
 
-  /// With an absence of nothing, whoever enters is absent at once: no test has to wait for it.
+  /// With an absence of zero, an attendee is absent as soon as it enters, so tests need not wait.
   func run(_ operation: some Operation, absenceMilliseconds: Int64 = Limits().absenceMilliseconds)
     async throws
   {
@@ -56,7 +56,7 @@ private actor TimedBroker {
     }
   }
 
-  /// Until it has come to that, for as long as a busy machine may need.
+  /// Checks rooms until the condition holds, for as long as a busy machine may need.
   func checkDueRooms(until isDone: () async throws -> Bool) async throws {
     try await eventually(every: .milliseconds(20)) {
       if try await isDone() { return true }
@@ -75,7 +75,7 @@ private actor TimedBroker {
   }
 }
 
-/// Limits with which a clock need not wait until everybody had the time for a sign of life.
+/// Limits with which the timer need not wait until everybody had time for a heartbeat.
 private var graceless: Limits {
   var limits = Limits()
   limits.heartbeatMilliseconds = 0
@@ -120,7 +120,7 @@ private func withTimedBroker<R: Sendable>(
     }
   }
 
-  /// The broker that let them in is gone; two others look at once, again and again.
+  /// The broker that let them in is gone. Two others check again and again, at the same time.
   @Test func eachAbsentAttendeeIsOutOnce() async throws {
     try await withRedisServer { redis in
       try await withTimedBroker(of: redis) { broker in
@@ -191,7 +191,7 @@ private func withTimedBroker<R: Sendable>(
     }
   }
 
-  /// After an outage nobody had a chance: everybody is given the time for a sign of life first.
+  /// During an outage nobody could send a heartbeat. Afterwards everybody first gets time for one.
   @Test func nobodyIsAbsentWhoCouldNotBeThere() async throws {
     try await withRedisServer { redis in
       try await withTimedBroker(of: redis, Limits()) { broker in

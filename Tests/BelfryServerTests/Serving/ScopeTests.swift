@@ -39,7 +39,7 @@ import Testing
 
   @Test func whatIsReadChangesNothing() {
     let reading = Routes.all.filter { $0.scope == .read && $0.verb != .get }.map(\.name)
-    // What lets somebody look by other means than a token.
+    // The routes that give access by other means than a token.
     #expect(reading == ["notification ticket", "session begin"])
     let sending = Routes.all.filter { $0.scope == .send }.map(\.name)
     #expect(
@@ -53,7 +53,7 @@ import Testing
     for route in Routes.all where route.access.needsToken {
       let operation = OpenAPIDocument.value["paths"]?[route.path.description]?[
         route.verb.rawValue.lowercased()]
-      // With one that may come later, there is first the way without.
+      // If the token may come later, the first way is the one without a token.
       let ways = operation?["security"]?.elements ?? []
       let bearer: JSONValue = ["bearerAuth": [.string(route.scope.rawValue)]]
       let later: [JSONValue] = route.access == .tokenLater ? [[:]] : []
@@ -66,7 +66,7 @@ import Testing
       let expected: [(TokenClaims.Role, Set<Scope>?, Int)] = [
         (.user, nil, 200), (.app, nil, 200), (.operation, nil, 200), (.app, [], 403), (.operation, [], 403),
         (.app, [.send, .manage], 403), (.app, [.send, .read], 200), (.user, [.send], 403),
-        // A user's token of an issuer with scopes of its own.
+        // A user's token of an issuer with its own scopes.
         (.user, [], 200),
       ]
       for (role, scopes, status) in expected {

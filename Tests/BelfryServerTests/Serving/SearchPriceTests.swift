@@ -6,7 +6,8 @@ import Testing
 @testable import BelfryServer
 
 @Suite struct SearchPriceTests {
-  /// An id alone does not say in which space its notification is, and anybody may ask for any: a user pays for the search.
+  /// An id alone does not say in which space its notification is, and anybody may ask for any id. So a user
+  /// pays for the search.
   @Test func aSearchThroughOthersSpacesIsPaidFor() async throws {
     var limits = Limits()
     limits.sendsPerSecondPerAccount = 10

@@ -35,7 +35,7 @@ import Testing
       }
       #expect(try send(broker, as: app, #"{\#(place),"body":"by an app"}"#, for: "em").status == 201)
       #expect(try send(broker, as: app, #"{\#(place),"body":"by nobody"}"#).status == 201)
-      // A repetition is the same send, although it would have a nick by now.
+      // A repetition is the same send, although the account has a nick now.
       let again = try send(broker, as: em, #"{\#(place),"body":"without","messageClientId":"w"}"#)
       #expect(again.status == 200 && again.json["duplicate"] == true, "\(again.body)")
 

@@ -48,7 +48,7 @@ import Testing
         socket.raw.send(first, payload, isMasked: isMasked)
         #expect(try socket.closeCode() == code)
       }
-      // Before it is known who asks, no long messages.
+      // Before the client is known, long messages are not accepted.
       let unknown = try broker.socket()
       unknown.raw.send(0x81, [UInt8](repeating: 0x20, count: 40_000))
       #expect(try unknown.closeCode() == 1_009)
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  /// As what the frame calls it, and not as the header is called.
+  /// The refusal uses the name in the frame, not the name of the header.
   @Test func whatOfAConnectIsWrongIsNamed() async throws {
     try await withBroker { broker in
       let (bob, app) = (try broker.token("bob", device: "phone"), try broker.token("app", .app))
@@ -108,7 +108,7 @@ import Testing
       let waiting = try (0..<3).map { _ in try broker.socket() }
       let refused = try broker.ask("GET", "/v1/socket", headers: RawSocket.upgrade)
       #expect(refused.status == 503 && refused.code == "unavailable")
-      // Who says at once who it is waits for nothing.
+      // A client that sends its token with the request does not wait.
       #expect(try broker.socket(as: bob).answer(to: 0)["ok"] != nil)
       waiting[0].say(#"{"id":1,"connect":{"token":"\#(bob)"}}"#)
       #expect(try waiting[0].answer(to: 1)["ok"] != nil)
@@ -131,7 +131,7 @@ import Testing
       #expect(try third.closeCode() == 4_429)
       #expect(try broker.ask("GET", "/v1/notifications/stream", as: bob).code == "tooMany")
       #expect(try broker.ask("GET", "/v1/socket", as: bob, headers: RawSocket.upgrade).code == "tooMany")
-      // Who leaves makes room.
+      // A client that leaves makes room.
       open[0].raw.send(0x88, [])
       #expect(try open[0].raw.hear() == .close(nil))
       let account: AccountID = "bob"
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  /// Whatever is carried out, whoever asked for it is told of before the socket is closed.
+  /// A request under way is answered before the socket is closed.
   @Test func whatWasUnderWayIsAnsweredFirst() async throws {
     try await withBroker { broker in
       let bob = try broker.token("bob")
@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  /// Frames that ask for nothing, as fast as the line takes them. Some of them are fine.
+  /// Frames that ask for nothing, as fast as the line takes them. A few of them are allowed.
   @Test func tooManyFramesThatAskForNothing() async throws {
     try await withBroker { broker in
       let bob = try broker.token("bob")
@@ -244,7 +244,7 @@ import Testing
     #expect(outcomes == [true, false, true, false, true, false])
   }
 
-  /// Two beats, and no answer to the first.
+  /// The client does not answer the first of two beats.
   @Test func whoIsSilent() async throws {
     try await withBroker(configure: { $0.heartbeatSeconds = 3 }) { broker in
       let socket = try broker.connectedSocket(as: try broker.token("bob"))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// When a socket's client is taken to be gone.
+/// The time at which a socket's client counts as gone.
 @Suite struct SocketLivenessTests {
   typealias Seen = SocketLiveness.Seen
 
@@ -21,7 +21,7 @@ import Testing
     #expect(verdicts([Seen(), Seen(isPaused: true), Seen(), Seen()]) == [.ask, .wait, .ask, .silent])
   }
 
-  /// The question lies behind what was said before.
+  /// The question waits behind earlier data.
   @Test func whoReadsSlowlyHasABeatFromWhenItArrived() {
     let late = Seen(isOnItsWay: true)
     #expect(verdicts([Seen(), late, late, Seen(isHeard: true)]) == [.ask, .wait, .wait, .ask])

@@ -7,7 +7,7 @@ import Testing
 
 /// Much at once on a socket: requests without waiting, marks against sends, and clients that do not read.
 @Suite struct SocketLoadTests {
-  /// All are answered, each once, however many are asked for without waiting.
+  /// All requests are answered, each once, even if many are sent without waiting.
   @Test func requestsWithoutWaiting() async throws {
     try await withBroker(loops: 2) { broker in
       let socket = try broker.connectedSocket(as: try broker.token("bob"))
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// What is marked while more is sent is gone, and what is sent after a mark is not.
+  /// Notifications that are marked while others are sent are gone, and those sent after a mark are not.
   @Test func sendsRaceMarks() async throws {
     try await withBroker(loops: 2) { broker in
       let (phone, desk) = (try broker.token("bob", device: "phone"), try broker.token("bob", device: "desk"))
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  /// Everything comes, once and in order, when it reads after all; nobody waits for it meanwhile.
+  /// When the client finally reads, everything comes once and in order. Nobody waits for it meanwhile.
   @Test func whoDoesNotReadLosesNothing() async throws {
     try await withBroker { broker in
       let (bob, app) = (try broker.token("bob"), try broker.token("app", .app))
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  /// What goes and what comes leaves nothing behind.
+  /// Sockets that open and close leave nothing behind.
   @Test func nothingStays() async throws {
     try await withBroker(loops: 2) { broker in
       let bob = try broker.token("bob")

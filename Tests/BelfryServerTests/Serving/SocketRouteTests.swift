@@ -4,7 +4,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// A socket, and what is said on it as JSON.
+/// A socket, and its frames as JSON.
 final class TestSocket {
   let raw: RawSocket
 
@@ -12,7 +12,7 @@ final class TestSocket {
 
   func say(_ text: String) { raw.say(text) }
 
-  /// The next frame's JSON, pings of the broker passed over; null where it is none.
+  /// The JSON of the next frame; the broker's pings are passed over. Null if the frame is no text.
   func hear() throws -> JSONValue {
     while true {
       guard case .text(let text) = try raw.hear() else { return .null }
@@ -37,7 +37,7 @@ final class TestSocket {
     }
   }
 
-  /// With which code it is closed, whatever comes before.
+  /// The code with which the socket is closed, after all other frames.
   func closeCode() throws -> Int? {
     while true {
       switch try raw.hear() {
@@ -53,7 +53,7 @@ final class TestSocket {
 }
 
 extension TestBroker {
-  /// A socket that has yet to say who it is.
+  /// A socket whose client has not sent a token yet.
   func socket(_ query: String = "", as token: String? = nil) throws -> TestSocket {
     let headers = token.map { [("Authorization", "Bearer \($0)")] } ?? []
     return TestSocket(try RawSocket(port: port, path: "/v1/socket" + query, headers: headers))
@@ -117,7 +117,7 @@ extension TestBroker {
       let sent = try socket.answer(to: 7)
       #expect(sent["ok"]?["duplicate"] == false)
       let id = try #require(sent["ok"]?["messageServerId"]?.text)
-      // Before it came what making the server announces.
+      // The announcements of the new server came first.
       while try other.hear("notification")["messageServerId"]?.text != id {}
       socket.say(#" { "resend" : \#(body) , "id" : 8 } "#)
       #expect(try socket.answer(to: 8)["ok"]?["messageServerId"]?.text == id)
@@ -133,7 +133,7 @@ extension TestBroker {
     }
   }
 
-  /// Of the same body the same refusal comes as over HTTP.
+  /// The same body gets the same refusal as over HTTP.
   @Test func refusesAsHTTPDoes() async throws {
     try await withBroker { broker in
       let bob = try broker.token("bob")
@@ -202,7 +202,7 @@ extension TestBroker {
     }
   }
 
-  /// A client that does not wait for the handshake's answer is heard all the same.
+  /// The broker also reads the frames of a client that does not wait for the handshake's answer.
   @Test func framesBehindTheRequest() async throws {
     try await withBroker { broker in
       let bob = try broker.token("bob")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// What spaces say of themselves and of who is in them, and what their options refuse.
+/// The data that spaces show of themselves and their members, and the values that their options refuse.
 @Suite struct SpaceDetailsTests {
   @Test func aMembersProfileIsShownAsItWasWritten() async throws {
     try await withBroker { broker in
@@ -60,7 +60,7 @@ import Testing
       let invited = try broker.ask("POST", channel + "/invitations", as: alice, #"{"accids":["carol"]}"#)
       let request = try #require(invited.json["invitations"]?[0]?["requestId"]?.text)
       #expect(try broker.ask("POST", channel + "/members", as: bob).status == 204)
-      // Who is in it already is not refused.
+      // An account that is already in it is not refused.
       #expect(try broker.ask("POST", channel + "/members", as: bob).status == 204)
       for (who, path) in [
         (carol, "/members"), (try broker.token("dave"), "/members"),
@@ -70,7 +70,7 @@ import Testing
         #expect(refused.status == 409)
         #expect(refused.code == "full")
       }
-      // A lower bound puts nobody out; a higher one lets in.
+      // A lower bound removes nobody; a higher one lets accounts in.
       #expect(try broker.ask("PATCH", channel, as: alice, #"{"maxMembers":1}"#).status == 200)
       #expect(try broker.ask("GET", channel + "/members/bob", as: alice).json["member"] == true)
       #expect(try broker.ask("PATCH", channel, as: alice, #"{"maxMembers":3,"ext":""}"#).json["ext"] == nil)
@@ -142,7 +142,7 @@ import Testing
         #expect(refused.status == 403, "\(path)")
         #expect(refused.code == "disabled", "\(path)")
       }
-      // Whoever is in it may leave.
+      // A member may leave.
       #expect(try broker.ask("DELETE", group + "/members/bob", as: bob).status == 204)
       #expect(try broker.ask("DELETE", group + "/disabled", as: app).status == 204)
       #expect(try broker.ask("POST", "/v1/notifications", as: alice, send).status == 201)
@@ -243,7 +243,7 @@ import Testing
           let answer = try broker.ask("GET", "\(space)/members/\(name)", as: alice)
           return answer.status == 200 && answer.json["member"] != false
         }
-        // Somebody among them is no member.
+        // One of the accounts is not a member.
         let half = try broker.ask("DELETE", space + "/members", as: alice, #"{"accids":["bob","nobody"]}"#)
         #expect(half.status == 404, "\(space)\(kept): \(half.json)")
         #expect(try isIn("bob"))

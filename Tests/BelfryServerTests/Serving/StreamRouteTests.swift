@@ -86,7 +86,7 @@ import Testing
       waiting.begin("GET", "/v1/notifications?wait=60", as: try broker.token("bob", seconds: 2))
       let answer = try waiting.answer()
       #expect(answer.status == 401)
-      // Long before the time that it may wait.
+      // This is long before the end of the wait.
       #expect(begin.duration(to: .now) < .seconds(45))
       _ = try send(broker, to: "bob", "later")
       let again = try broker.ask("GET", "/v1/notifications?wait=30", as: try broker.token("bob"))
@@ -178,8 +178,8 @@ import Testing
 }
 
 extension TestBroker {
-  /// Opens something with a token that expires soon, so that its end can be waited for. On a machine that stalls, the
-  /// token may have expired before it was shown: then one that is good for longer is tried.
+  /// Opens a stream with a token that expires soon, so that a test can wait for its end. On a machine that
+  /// stalls, the token may have expired before it was shown. Then a token with a longer life is tried.
   func withShortToken(_ subject: String, _ open: (_ token: String) throws -> Bool) throws {
     for seconds: Int64 in [2, 5, 20] where try open(try token(subject, seconds: seconds)) { return }
     throw TestFailure("no token was accepted in time")

@@ -11,7 +11,7 @@ import Testing
     return try #require(made.json["channelId"]?.text)
   }
 
-  /// Whether bob's record has a subscription to the channel.
+  /// True if bob's record has a subscription to the channel.
   private func subscribes(_ broker: TestBroker, _ server: String, _ channel: String) throws -> Bool {
     let table = TableAddress(.server(try #require(EntityID(server))), .roster)
     let record = try broker.redis.command("HGET", RedisLayout(.standard).table(table).text, "bob")

@@ -37,8 +37,8 @@ import Testing
 
   @Test func noPartitionIsInUse() { #expect(pace(0, 0).intervalMilliseconds == 30_000) }
 
-  /// The broker before stopped when its round had just come to the end, and this one comes to the last partition at the end of
-  /// its own. So nearly two rounds lie between two sweeps of it.
+  /// The previous broker stopped when its round had just ended, and this one reaches the last partition at
+  /// the end of its own round. So nearly two rounds lie between two sweeps of that partition.
   @Test(arguments: [0, 1_000, 200_000, 5_000_000])
   func aRestartKeepsNoPartitionFromBeingSwept(spaces: Int) {
     let (retention, now): (Int64, Int64) = (7 * 86_400_000, 1_800_000_000_000)

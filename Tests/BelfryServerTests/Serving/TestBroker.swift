@@ -8,7 +8,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// A broker of the test's own, on a redis-server of its own.
+/// A broker for one test, with its own redis-server.
 struct TestBroker: Sendable {
   let port: UInt16
   let redis: RedisServer
@@ -26,7 +26,7 @@ struct TestBroker: Sendable {
 
   func connect() throws -> TestConnection { try TestConnection(port: port) }
 
-  /// Asks on a connection of its own.
+  /// Sends a request on its own connection.
   func ask(
     _ method: String, _ path: String, as token: String? = nil, _ body: String? = nil,
     headers: [(String, String)] = []
@@ -49,7 +49,7 @@ struct TestBroker: Sendable {
 }
 
 extension Limits {
-  /// Tests ask as fast as they can, from few accounts.
+  /// Limits for tests, which send requests as fast as they can, from few accounts.
   static var unhurried: Limits {
     var limits = Limits()
     limits.sendsPerSecondPerAccount = 1_000_000
@@ -119,7 +119,7 @@ extension JSONValue {
 }
 
 extension Route {
-  /// Whether the answer is a stream that goes on.
+  /// True if the answer is a stream that goes on.
   var isStream: Bool {
     outcomes.contains { outcome in
       switch outcome.content {

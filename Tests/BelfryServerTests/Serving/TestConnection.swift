@@ -4,10 +4,10 @@ import Testing
 
 @testable import BelfryServer
 
-/// What was answered.
+/// An answer of the broker.
 struct Answer {
   let status: Int
-  /// By lowercased name.
+  /// The headers by their names in lower case.
   let headers: [String: String]
   let body: String
 
@@ -54,7 +54,7 @@ final class TestConnection {
 
   func answer(hasBody: Bool = true) throws -> Answer {
     let head = try connection.readHead()
-    // Of a stream only the head: its body has no end.
+    // For a stream only the head is read, because its body has no end.
     let length = hasBody && head.status != 204 ? head.headers["content-length"].flatMap { Int($0) } ?? 0 : 0
     let body = String(decoding: try connection.read(count: length), as: UTF8.self)
     return Answer(status: head.status, headers: head.headers, body: body)
@@ -104,6 +104,6 @@ final class TestConnection {
     }
   }
 
-  /// Whether the broker has closed the connection, after at most what is still to come.
+  /// True if the broker has closed the connection, after at most the bytes that are still to come.
   func ends() -> Bool { connection.ends() }
 }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import BelfryServer
 
-/// Senders are told when nobody knows if their send was done, and with which id to repeat it.
+/// If nobody knows if a send was done, its sender is told so, and with which id to repeat it.
 @Suite struct UnknownOutcomeTests {
   private let recipient = #""toAccids":["bob"]"#
-  /// One for the whole test: of a new token Redis is asked whether it was revoked.
+  /// The whole test uses one token, because a new token makes the broker ask Redis if it was revoked.
   private let token = Shared<String?>(nil)
 
   private func send(
@@ -28,11 +28,11 @@ import Testing
     return page.json["notifications"]?.elements.compactMap { $0["body"]?.text } ?? []
   }
 
-  /// Asks while Redis stands still, until the question has come as far as the commit.
+  /// Sends requests while Redis is paused, until one of them gets as far as the commit.
   private func untilUnknown(_ broker: TestBroker, _ ask: (Int) throws -> Answer) async throws -> (Int, Answer)
   {
     for round in 0..<100 {
-      // The broker need not ask for what it has read a moment ago, so the commit is all that it sends.
+      // The broker need not ask for records that it has read a moment ago, so it sends only the commit.
       #expect(try send(broker, "warm \(round)").status == 201)
       broker.redis.pause()
       let answer = try ask(round)
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  /// Each line that is under way is unknown, and has its id; the lines after it are not begun, then or later.
+  /// Each line under way is unknown, and has its id. The lines after it are never begun.
   @Test func aBatchThatTakesTooLongSaysWhatIsKnownOfEachLine() async throws {
     try await withBroker(configure: { $0.answerMaxSeconds = 1 }) { broker in
       let app = try broker.token("app", .app)

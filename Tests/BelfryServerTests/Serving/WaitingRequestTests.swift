@@ -27,7 +27,7 @@ import Testing
       }
       _ = try broker.ask(
         "POST", path + "/invitations", as: alice, #"{"accids":["dave"],"postscript":"come"}"#)
-      // The notification that tells the request's id is gone.
+      // The notification with the request's id is gone.
       _ = try broker.ask("POST", "/v1/notifications/read", as: alice, #"{"upTo":"9223372036854775807"}"#)
 
       let applications = try waiting(broker, path + "/applications", as: alice)
@@ -54,7 +54,7 @@ import Testing
         let again = try broker.ask("POST", path + "/applications/\(name)/accept", as: alice)
         #expect(again.status == 404 && again.field == "requestId", "\(again.body)")
       }
-      // A member that is no admin is told nothing, and nobody answers for someone else.
+      // A member that is no admin sees nothing, and nobody can answer for someone else.
       #expect(try broker.ask("GET", path + "/applications", as: bob).code == "forbidden")
       #expect(
         try broker.ask("POST", path + "/invitations/dave/accept", as: try broker.token("erin")).status == 404)
@@ -83,7 +83,8 @@ import Testing
     }
   }
 
-  /// Into a server, a group and a channel: the account needs no notification to find them.
+  /// The invitations are into a server, a group and a channel. The account needs no notification to find
+  /// them.
   @Test func anAccountListsWhatItIsInvitedTo() async throws {
     try await withBroker { broker in
       let (alice, bob) = (try broker.token("alice"), try broker.token("bob"))
@@ -130,7 +131,7 @@ import Testing
     }
   }
 
-  /// All inviters hear the answer. The invitee says which of them everybody is told of.
+  /// All inviters receive the answer. The invitee chooses the inviter whom the announcement names.
   @Test func theInviteeNamesAnInviter() async throws {
     try await withBroker { broker in
       let server = try broker.makeServer(owner: "alice", members: ["dave"])

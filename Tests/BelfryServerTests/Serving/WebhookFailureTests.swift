@@ -8,7 +8,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// Receivers that fail, and what becomes of their copies.
+/// Receivers that fail, and the copies for them.
 @Suite struct WebhookFailureTests: WebhookStage {
   /// A space whose receiver fails waits and keeps its order; others go on meanwhile.
   @Test func aFailureHoldsItsSpaceBackAndNoOther() async throws {
@@ -29,7 +29,7 @@ import Testing
       #expect(Set(ids(server)).isDisjoint(with: mine.dropFirst()))
       let state = try show(broker, id)
       #expect(state["failure"]?.text?.contains("500") == true)
-      // The failure is noted before the place of the lane is.
+      // The failure is recorded before the position of the lane is.
       try await eventually {
         try show(broker, id)["oldestPending"]?.number == MessageID(mine[0])?.unixMilliseconds
       }
@@ -40,7 +40,8 @@ import Testing
     }
   }
 
-  /// More spaces of one partition than had room once. All fail but one, which is delivered to while they wait.
+  /// More spaces of one partition fail than the broker once had room for. One other space is delivered to
+  /// while they wait.
   @Test func manySpacesThatFailHoldNoOtherBack() async throws {
     let failing = Shared(true)
     let server = try ScriptedServer { request, _ in
@@ -61,14 +62,14 @@ import Testing
         let accid = "bob\(number)"
         bad.append(
           try ["bad", "after"].map { try send(broker, #""toAccids":["\#(accid)"],"body":"\#($0)""#) })
-        // Otherwise so many failures in a row would make it pause.
+        // Otherwise so many failures in a row would make the webhook pause.
         let good = try send(broker, #""toAccids":["carol"],"body":"good""#)
         try await eventually { ids(server).contains(good) }
       }
       let behind = try broker.redis.command("KEYS", "belfry:*:copies-behind:\(id)")
       try await eventually { try broker.redis.command("HLEN", behind) == "20" }
       #expect(Set(ids(server)).isDisjoint(with: bad.map { $0[1] }))
-      // The receiver is well again after an outage: what failed is not left for the hour that it would wait.
+      // The receiver works again after an outage: failed copies do not wait for the full hour.
       failing.withLock { $0 = false }
       let since = Int64(Date().timeIntervalSince1970 * 1_000) - RetrySchedule.outageMilliseconds
       _ = try broker.redis.command("HSET", "belfry:webhook-health:\(id)", "failingSince", "\(since)")
@@ -79,7 +80,7 @@ import Testing
     }
   }
 
-  /// A busy space has more copies than are known by their ids, and gets them in order.
+  /// A busy space has more copies than are known by their ids, and receives them in order.
   @Test func aSpaceWithManyCopiesCatchesUpInOrder() async throws {
     let failing = Shared(true)
     let server = try ScriptedServer { request, _ in
@@ -147,7 +148,7 @@ import Testing
     }
   }
 
-  /// As another broker left it, which died before it heard of a success.
+  /// Another broker left this state: it died before it heard of a success.
   @Test func oneFailureLongAgoDoesNotDisable() async throws {
     let failures = Shared(0)
     let server = try ScriptedServer { _, _ in
@@ -167,13 +168,13 @@ import Testing
         let sent = try send(broker, #""toAccids":["bob"],"body":"x""#)
         try await eventually { ids(server).filter { $0 == sent }.count == 2 }
       }
-      // It delivered for days, and nobody said so.
+      // Copies were delivered for days, and no broker recorded it.
       _ = try broker.redis.command("HSET", health, "failingSince", "\(long)", "failedAt", "\(now)")
       try send(broker, #""toAccids":["bob"],"body":"1""#)
       try await eventually { try show(broker, id)["failingSince"] == nil }
       try await fail()
       #expect(try show(broker, id)["enabled"] == true)
-      // Nothing was to be delivered for days.
+      // For days there was nothing to deliver.
       try await eventually { try show(broker, id)["failingSince"] == nil }
       _ = try broker.redis.command(
         "HSET", health, "failingSince", "\(long)", "failedAt", "\(long)")

@@ -10,7 +10,7 @@ import Testing
 
 /// Copies of notifications, delivered to real receivers.
 @Suite struct WebhookTests: WebhookStage {
-  // MARK: What is copied
+  // MARK: Copied notifications
 
   @Test func everyKindOfNotificationIsCopiedOnceSignedAndInOrder() async throws {
     let server = try ScriptedServer(Self.accepting)
@@ -36,7 +36,7 @@ import Testing
         "DELETE", "/v1/notifications/\(sent[1])", as: try broker.token("app", .app))
       #expect(recalled.status == 204)
 
-      // What creating the server and joining it announced is copied, too.
+      // The announcements of creating and joining the server are copied too.
       try await broker.waitUntilNothingIsToBeSent()
       #expect(Set(sent).isSubset(of: ids(server)) && server.requests.count > sent.count)
       let all = ids(server)
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  /// What a user reads at once is gone from the user's log, and copied all the same.
+  /// A notification that a user reads at once is gone from the user's log, and is still copied.
   @Test func whatIsReadBeforeItIsCopiedIsCopied() async throws {
     let server = try ScriptedServer { _, number in number == 1 ? [.answer(500)] : [.kept(200), .next] }
     try await withWebhooks { broker async throws in
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  /// Each secret that was replaced signs for its day, however often others replace the next one.
+  /// Each replaced secret signs for its day, even if others replace the next one many times.
   @Test func severalRotationsInADayKeepAllSecrets() async throws {
     let server = try ScriptedServer(Self.accepting)
     try await withWebhooks { broker async throws in
@@ -148,7 +148,8 @@ import Testing
     }
   }
 
-  /// A caller that is told a secret has it, and one that is told that a webhook is disabled has it so. Others may change the webhook meanwhile.
+  /// A caller that receives a secret has the valid one, and a webhook that a caller is told is disabled is
+  /// disabled. Others may change the webhook meanwhile.
   @Test func changesAtOnceDoNotUndoEachOther() async throws {
     let server = try ScriptedServer(Self.accepting)
     try await withWebhooks { broker async throws in
@@ -238,7 +239,7 @@ import Testing
     }
   }
 
-  // MARK: What it costs
+  // MARK: Costs
 
   private func calls(_ broker: TestBroker, _ name: String) throws -> Int {
     let info = try broker.redis.command("INFO", "commandstats")
@@ -246,7 +247,8 @@ import Testing
     return Int(line.split(separator: "=").dropFirst().first?.prefix { $0.isNumber } ?? "") ?? 0
   }
 
-  /// Without an endpoint a send is the calls that it was; with one it is one more, and when that is gone as before.
+  /// Without an endpoint a send has its usual calls; with one it has one more. When the endpoint is gone, it
+  /// has the usual calls again.
   @Test func aSendCostsOneCallMoreWhereThereIsAnEndpoint() async throws {
     let server = try ScriptedServer(Self.accepting)
     try await withWebhooks(loops: 1) { broker async throws in

@@ -14,7 +14,7 @@ import Testing
   private static let rsa =
     #"{"kty":"RSA","kid":"rsa-1","n":"\#(TokenSamples.rsaN)","e":"AQAB"}"#
 
-  /// What is served, and how often it was asked for.
+  /// The issuer's key set, and the number of fetches.
   private final class Issuer: Sendable {
     let server: ScriptedServer
     private let shared: Shared<Step>
@@ -58,13 +58,13 @@ import Testing
     let issuer = try Issuer(Self.ed)
     try await withKeySet(of: issuer) { broker async throws in
       try await expect(200, broker, TokenSamples.ed)
-      // Before it is fetched again nobody can know of another.
+      // Before the next fetch, nobody can know of another key.
       let other = try ask(broker, TokenSamples.rs)
       #expect(other == 401 || other == 503)
       issuer.serve(Self.ed, Self.rsa)
       try await expect(200, broker, TokenSamples.rs)
       #expect(try ask(broker, TokenSamples.ed) == 200)
-      // The broker's own are accepted all the while.
+      // The broker's own keys are accepted all the time.
       #expect(try ask(broker, try broker.token("alice")) == 200)
     }
   }
@@ -74,7 +74,7 @@ import Testing
     try await withKeySet(of: issuer) { broker async throws in
       try await expect(200, broker, TokenSamples.rs)
       issuer.serve(Self.ed)
-      // A token of a key that nobody knows is what has it fetched before its time.
+      // A token with an unknown key causes an early fetch.
       let head = Base64URL.encode(Array(#"{"alg":"EdDSA","kid":"nobody"}"#.utf8))
       let unknown = head + TokenSamples.ed.dropFirst(TokenSamples.ed.prefix { $0 != "." }.count)
       try await eventually("the key is still accepted", every: .milliseconds(20)) {
@@ -92,7 +92,8 @@ import Testing
       issuer.serve(.answer(200, "rubbish"))
       let before = issuer.server.requests.count
       _ = try ask(broker, TokenSamples.rs)
-      // The next fetch begins when the broker is done with the one before, so it has seen one failure at least.
+      // The next fetch begins after the broker has handled the previous one, so it has seen at least one
+      // failure.
       try await eventually("it is not fetched again", every: .milliseconds(20)) {
         _ = try ask(broker, TokenSamples.rs)
         return issuer.server.requests.count > before + 1
@@ -101,7 +102,7 @@ import Testing
     }
   }
 
-  /// One key of too many bits is no reason to refuse those who use the others.
+  /// One key with too many bits is no reason to refuse the users of the other keys.
   @Test func aKeyThatCannotBeUsedIsPassedOver() throws {
     let large = Base64URL.encode([UInt8](repeating: 0xff, count: 1_024))
     let text = #"{"keys":[{"kty":"RSA","kid":"large","n":"\#(large)","e":"AQAB"},\#(Self.ed)]}"#
@@ -133,7 +134,7 @@ import Testing
     #expect(issuer.server.requests.count == 1)
   }
 
-  /// Whoever makes names of keys up causes one fetch in ten seconds, and nobody waits for it.
+  /// A client that makes up key names causes one fetch in ten seconds, and nobody waits for it.
   @Test func strangersHaveItFetchedAtABoundedPace() async throws {
     let issuer = try Issuer(Self.ed)
     try await withKeySet(of: issuer, pace: KeySetFetches.pace) { broker async throws in
@@ -152,9 +153,9 @@ import Testing
     try await withKeySet(of: issuer, loops: 1) { broker async throws in
       let begin = ContinuousClock.now
       for _ in 0..<20 { #expect(try ask(broker, try broker.token("alice")) == 200) }
-      // Whether it is good cannot be known yet.
+      // Nobody can know yet if the token is valid.
       #expect(try ask(broker, TokenSamples.ed) == 503)
-      // Had each of them waited for the issuer until its ten seconds were over, it would be two hundred.
+      // If each of them had waited ten seconds for the issuer, it would be two hundred.
       #expect(begin.duration(to: .now) < .seconds(60))
     }
   }
@@ -162,7 +163,7 @@ import Testing
   @Test func anAddressInANetworkThatIsNotAllowedIsNotAsked() async throws {
     let issuer = try Issuer(Self.ed)
     try await withKeySet(of: issuer, allowing: nil) { broker async throws in
-      // Nothing is known of the keys there, however often it fails.
+      // The keys stay unknown, even if the fetch fails many times.
       for _ in 0..<10 {
         #expect(try ask(broker, TokenSamples.ed) == 503)
         try await Task.sleep(for: .milliseconds(100))
@@ -179,7 +180,7 @@ import Testing
     #expect(fetches.missKey(now: now))
     fetches.end(isGood: false, random: 0.5, now: now)
     #expect(fetches.missKey(now: now + .seconds(3)))
-    // A failure is tried again after some seconds, whether or not somebody asks for a key.
+    // A failure is tried again after some seconds, even if nobody asks for a key.
     #expect(!fetches.begin(now: now + .seconds(2)))
     #expect(fetches.begin(now: now + .seconds(5)))
     now += .seconds(5)

@@ -45,7 +45,7 @@ import Testing
           (try? keys.verify(UTF8Text(token), nowSeconds: 0)) != nil
         }
       }
-      // What is no set has changed nothing.
+      // A file that is not a key set has changed nothing.
       #expect(accepted == [[true, true], [false, true]])
     }
   }

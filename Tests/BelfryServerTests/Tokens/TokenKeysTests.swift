@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// Whoever has the public key, which is everybody, signs by HMAC with it.
+  /// Everybody has the public key, and could sign by HMAC with it.
   @Test func aPublicKeyIsNoSecret() throws {
     for kid in [nil, "rsa-1"] as [UTF8Text?] {
       let keys = try keys([Self.rsa(kid: kid)])
@@ -87,7 +87,8 @@ import Testing
   @Test func aKeyThatWasGivenANameIsOnlyForItsTokens() throws {
     let named = TokenKeys(TokenSigner(secret: TokenTests.secret, kid: "2026-11"))
     #expect(refusal(of: TokenSamples.unknownKid, by: named) == "this broker has no key with its alg and kid")
-    // One that nobody named is tried: whoever mints with it may call it as they like.
+    // A key without a chosen name is tried for every token: other programs that mint with it may use any
+    // name.
     #expect(refusal(of: TokenSamples.unknownKid, by: try keys()) == nil)
     let withoutKid =
       "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJib2IiLCJleHAiOjQxMDI0NDQ4MDB9."

@@ -1,4 +1,4 @@
-/// Keys and tokens made elsewhere: by the openssl command and Python's hmac. All tokens have the payload
+/// Keys and tokens made by other programs: the openssl command and Python's hmac. All tokens have the payload
 /// `{"sub":"bob","exp":4102444800,"role":"app"}`.
 enum TokenSamples {
   /// RS256 with the kid `rsa-1`.
@@ -28,7 +28,7 @@ enum TokenSamples {
   static let confusedDer =
     "eyJhbGciOiJIUzI1NiIsImtpZCI6InJzYS0xIn0.eyJzdWIiOiJib2IiLCJleHAiOjQxMDI0NDQ4MDAsInJvbGUiOiJhcHAi"
     + "fQ.UxRcReaPzEhuhpVJEmrs2I3gSv6wQDLyPymVNtEFRoE"
-  /// Signed by RSA, and says EdDSA.
+  /// Signed by RSA, but its header says EdDSA.
   static let rsSaysEd =
     "eyJhbGciOiJFZERTQSIsImtpZCI6InJzYS0xIn0.eyJzdWIiOiJib2IiLCJleHAiOjQxMDI0NDQ4MDAsInJvbGUiOiJhcHAi"
     + "fQ.J4RbrjDWgUy9vBl7ymdnoT9tpg0Z6y7mzaOtYvlQe-o3hbbcBRKAjAfAjGrlYdC7mYuZfrAVfXYdQTultwBDbfZ4khvrU"
@@ -43,12 +43,12 @@ enum TokenSamples {
   static let noalg =
     "eyJ0eXAiOiJKV1QifQ.eyJzdWIiOiJib2IiLCJleHAiOjQxMDI0NDQ4MDAsInJvbGUiOiJhcHAifQ.ehIPP9RZo-xGqOprhF"
     + "tH4j21Snxw8AWbTVb8sDCk_Co"
-  /// The same with a kid that nobody chose.
+  /// The same with a kid that no key has.
   static let unknownKid =
     "eyJhbGciOiJIUzI1NiIsImtpZCI6ImVsc2V3aGVyZSJ9.eyJzdWIiOiJib2IiLCJleHAiOjQxMDI0NDQ4MDAsInJvbGUiOiJ"
     + "hcHAifQ.eZ7S4VTOT8chKlP-SMiwFE673K3ugUhZ85RCf2mxQnw"
 
-  /// The keys as a set would have them.
+  /// The keys as a key set has them.
   static let ed25519X = "72IQRfN21UKA6yMZ9BLkcOHsh3NT8LD_KBhE_vlNp7s"
   static let rsaN =
     "6qdFWYPOjTtCh4CmMFhHry_GVpE4zIoY8F3ePCsbCsYv4bRUyEChL7tTna1T1eLR5vqL_pq24tL2BY7x__BkoWE3oKzfW66C"

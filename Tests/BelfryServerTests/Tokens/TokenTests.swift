@@ -21,7 +21,7 @@ import Testing
       subject: subject, role: role, device: device.flatMap { DeviceID($0) }, expiresAtSeconds: expiry)
   }
 
-  /// A token of any header and payload, signed by the signer of a token with that payload.
+  /// A token with any header, payload and signature.
   private func forged(header: String, payload: String, signature: String = "AAAA") -> String {
     [header, payload].map { Self.base64URL(Data($0.utf8)) }.joined(separator: ".") + "." + signature
   }
@@ -62,7 +62,8 @@ import Testing
     #expect(try keys.verify(UTF8Text(token), nowSeconds: Self.now - 1).claims.subject == "alice")
   }
 
-  /// Brokers of other builds compare it. Made elsewhere: Python's hmac, as libjwt writes header and payload.
+  /// Brokers of other builds compare it. The expected value was made with Python's hmac, with header and
+  /// payload as libjwt writes them.
   @Test func aFingerprintTellsSecretsApartAndIsNoSignature() {
     let fingerprint = signer.fingerprint
     #expect(fingerprint == "d4wdrr")
