@@ -13,7 +13,8 @@ extension EndToEnd {
       try await withWorld(brokers: 2, settings: ["BELFRY_LOGINS": logins]) { world in try await body(world) }
     }
 
-    /// On a Redis whose clock the test steps on: what a loop has not renewed counts for ten seconds.
+    /// Runs on a Redis whose clock the test steps: a registration that a loop has not renewed counts for ten
+    /// seconds.
     private static func world(
       _ logins: String, _ body: (World, ShiftedClock) async throws -> Void
     ) async throws {
@@ -32,7 +33,7 @@ extension EndToEnd {
     /// The devices of the account's streams, `-` for none, by any broker.
     private func devices(_ person: Person) throws -> [String] {
       let answer = try person.call("GET", "/v1/account/streams")
-      // What `#require` finds counts as a failure also where a test waits until it holds.
+      // A failed `#require` counts as a failure even inside a wait for a condition.
       guard answer.status == 200 else { throw FixtureError("\(answer)") }
       let streams = try #require(answer.object["streams"] as? [[String: Any]])
       return streams.map { $0["deviceId"] as? String ?? "-" }.sorted()
@@ -68,7 +69,7 @@ extension EndToEnd {
         #expect(Set(listed.compactMap { $0["streamId"] as? String }).count == 4)
         #expect(listed.allSatisfy { $0["address"] as? String == "127.0.0.1" })
 
-        // Across brokers.
+        // This works across brokers.
         #expect(try desk.call("DELETE", "/v1/account/streams/phone")["ended"] == "2")
         for stream in streams[..<2] { expectKicked(stream, "ended") }
         try await shows(["-", "desk"], phone)
@@ -96,7 +97,7 @@ extension EndToEnd {
         let second = try phone.stream(at: world[1])
         expectKicked(first, "replaced", by: "phone")
         try await shows(["-", "-", "phone", "tablet"], phone)
-        // Whoever comes back all the same replaces the other.
+        // A device that comes back replaces the other stream.
         let third = try phone.stream()
         expectKicked(second, "replaced", by: "phone")
         #expect(!third.isOver && !tablet.isOver && !nameless[0].isOver && !nameless[1].isOver)
@@ -141,7 +142,7 @@ extension EndToEnd {
       }
     }
 
-    /// Opened at the same instant on two brokers, one of them stays: never none, never both.
+    /// Two streams open at the same instant on two brokers: one of them stays, never none, never both.
     @Test func ofTwoAtOnceExactlyOneStays() async throws {
       try await Self.world("onePerDevice") { world in
         for round in 0..<30 {
@@ -159,8 +160,9 @@ extension EndToEnd {
       }
     }
 
-    /// Streams that open together end while others of their account begin: an account's last stream on a loop goes, and the
-    /// next one comes. Each is told that it is to end, and none stays open that is not listed.
+    /// Streams that open together end while others of their account begin: an account's last stream on a loop
+    /// goes, and the next one comes. Each stream that must end is told so, and no stream stays open that is
+    /// not listed.
     @Test func ofManyAtOnceOnlyTheListedOneStaysOpen() async throws {
       let settings = ["BELFRY_LOGINS": "onePerAccount", "BELFRY_LOOPS": "1"]
       try await withWorld(brokers: 2, settings: settings) { world in
@@ -188,7 +190,7 @@ extension EndToEnd {
       }
     }
 
-    /// What a stream takes with it when it closes is never the stream that came after it.
+    /// A stream that closes never removes a later stream from the registry.
     @Test func aDeviceThatComesBackAtOnceIsListed() async throws {
       for logins in ["all", "onePerDevice"] {
         try await Self.world(logins) { world in
@@ -210,7 +212,8 @@ extension EndToEnd {
     @Test func aBrokerThatStoodStillLearnsThatItsStreamWasReplaced() async throws {
       try await Self.world("onePerDevice") { world, clock in
         let phone = try bob("phone", at: world[1])
-        // Longer than its loops wait to renew what they have, and longer than that counts.
+        // The time is longer than the interval in which its loops renew their registrations, and longer than
+        // a registration counts.
         for (stopped, passed): (Int, Int64) in [(1, 0), (3, 12)] {
           let first = try phone.stream(at: world[0])
           try await shows(["phone"], phone)
@@ -230,13 +233,13 @@ extension EndToEnd {
       }
     }
 
-    /// And comes back to life with it.
+    /// The streams come back to life with their broker.
     @Test func whatABrokerHasThatIsGoneCountsNoMoreAfterTenSeconds() async throws {
       try await Self.world("all") { world, clock in
         let (phone, desk) = (try bob("phone", at: world[0]), try bob("desk", at: world[1]))
         let streams = [try phone.stream(), try desk.stream()]
         try await shows(["desk", "phone"], desk)
-        // The broker that lives renews what it has.
+        // The broker that is alive renews its registration.
         world[0].signal(SIGSTOP)
         try clock.step(bySeconds: 11)
         try await shows(["desk"], desk)

@@ -13,7 +13,7 @@ extension EndToEnd {
         _ = try await belfry(["backup", "--data", broker.folder + "/data", file], in: broker)
       }
       await broker.stop()
-      // Another of the folder on which nobody runs: it has all that was sent.
+      // A second backup, of a folder without a running broker. It has everything that was sent.
       _ = try await belfry(["backup", "--data", broker.folder + "/data", file + "2"], in: broker)
 
       for (file, hasAll) in [(file, false), (file + "2", true)] {
@@ -45,7 +45,7 @@ extension EndToEnd {
       }
     }
 
-    /// It takes what a replica would, and Redis gives its data another replication id then.
+    /// The backup connects as a replica would, and Redis then gives its data another replication id.
     @Test func aBackupIsNoLossToReaders() async throws {
       try await withWorld(redis: .onTCP) { world in
         let (alice, bob, app) = try (
@@ -89,7 +89,7 @@ extension EndToEnd {
   }
 }
 
-/// Runs the executable; gives what it prints to whoever waits for its result.
+/// Runs the executable, and returns its output. The caller waits for it.
 private func belfry(_ words: [String], in broker: Broker) async throws -> String {
   let output = broker.folder + "/command.log"
   let process = try ChildProcess(
@@ -102,7 +102,7 @@ private func belfry(_ words: [String], in broker: Broker) async throws -> String
   return try String(contentsOfFile: output, encoding: .utf8)
 }
 
-/// Accounts in a server, a group and a room, with what they have read and what not.
+/// Accounts in a server, a group and a room, with read and unread notifications.
 private struct Scene {
   let broker: Broker
   let server: String
@@ -132,7 +132,7 @@ private struct Scene {
     }
   }
 
-  /// - Returns: what was acknowledged before, during and after the work, in its order.
+  /// - Returns: the sends that were acknowledged before, during and after the work, in order.
   func whileSending(_ work: () async throws -> Void) async throws -> [(id: Int64, body: String)] {
     let alice = try Person("alice", at: broker)
     let isOver = Flag()
@@ -164,14 +164,14 @@ private struct Scene {
     return sent.values.map { (id: $0.0, body: $0.1) }
   }
 
-  /// Every account sees what was sent up to one moment, and nothing of what came after it.
+  /// Every account sees all sends up to one moment, and none after it.
   func check(at other: Broker, _ sent: [(id: Int64, body: String)], hasAll: Bool) throws {
     let bob = try Person("bob", at: other)
     let bodies = try bob.unreadBodies().filter { !$0.hasPrefix("{") }
     let live = bodies.filter { $0.hasPrefix("live") }
     #expect(Set(bodies).isSuperset(of: ["second", "to bob"]))
     #expect(!bodies.contains("first"), "it is read")
-    // One thread sent them one after the other: what a moment has of them is their beginning.
+    // One thread sent them one after the other, so a backup of one moment has the first ones.
     #expect(Set(live) == Set(sent.prefix(live.count).map(\.body)))
     #expect(hasAll ? live.count == sent.count : (20..<sent.count - 10).contains(live.count))
     let carol = try Person("carol", at: other)

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// What pages in browsers do, on brokers that share nothing but Redis.
+  /// Pages in browsers, on brokers that share nothing but Redis.
   @Suite struct Browsers {
     private static let page = "http://127.0.0.1:8090"
     private static let settings = [
@@ -22,7 +22,7 @@ extension EndToEnd {
         headers: ["Origin": Self.page])
     }
 
-    /// Reads no further than the head where it is a stream after all, which has no end.
+    /// Reads only the head, because the answer might be a stream, which has no end.
     private func expectRevoked(_ broker: Broker, ticket: String) throws {
       let wire = try Wire(port: broker.port)
       try wire.writeRequest("GET", "/v1/notifications/stream?ticket=\(ticket)")
@@ -41,12 +41,12 @@ extension EndToEnd {
         try app.mustSend("to the page", ["toAccids": ["bob"]])
         #expect(stream.wait(forBody: "to the page"))
         for broker in world.brokers { #expect(try self.stream(broker, ticket: ticket).status == 401) }
-        // It stands in URLs, and nobody writes these down.
+        // Tickets are in URLs, and brokers do not log URLs.
         for broker in world.brokers { #expect(!broker.log.contains(ticket)) }
       }
     }
 
-    /// However many ask with it at the same instant, and wherever.
+    /// Many clients use one ticket at the same instant, on several brokers; one wins.
     @Test func ofThoseWhoRaceForATicketOneWins() async throws {
       try await withWorld(brokers: 2, settings: Self.settings) { world in
         let bob = try Person("bob", at: world[0])
@@ -65,7 +65,7 @@ extension EndToEnd {
       }
     }
 
-    /// A ticket is worth no more than the token behind it, and neither is a cookie.
+    /// A ticket is worth no more than the token that asked for it, and neither is a cookie.
     @Test func revokedTokensEndCookiesTicketsAndTheirStreams() async throws {
       try await withWorld(brokers: 2, settings: Self.settings) { world in
         let bob = try Person("bob", at: world[0])
@@ -94,7 +94,7 @@ extension EndToEnd {
       }
     }
 
-    /// A broker that has never heard of the account until the ticket comes.
+    /// The ticket is the first that this broker learns of the account.
     @Test func aTicketOfARevokedTokenIsVoidOnABrokerThatStartedLater() async throws {
       try await withWorld(settings: Self.settings) { world in
         let bob = try Person("bob", at: world[0])
@@ -106,7 +106,7 @@ extension EndToEnd {
       }
     }
 
-    /// What a page does when a broker restarts: another ticket, and on from its cursor.
+    /// A page reconnects when a broker restarts: it takes another ticket, and continues from its cursor.
     @Test func aPageGoesOnWithoutLossOverARestart() async throws {
       try await withWorld(brokers: 2, settings: Self.settings) { world in
         let (bob, app) = (try Person("bob", at: world[1]), try Person.app(at: world[1]))

@@ -10,7 +10,7 @@ extension EndToEnd.Cost {
     "xadd", "fcall", "spublish", "publish",
   ]
 
-  /// The commands of one request, in whole numbers, from so many requests that all take the same.
+  /// The commands of one request, in whole numbers, from a number of equal requests.
   private static func callsOfEach(
     of count: Int, _ world: World, _ work: () throws -> Void,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -28,7 +28,7 @@ extension EndToEnd.Cost {
     }
   }
 
-  /// In another partition than the account: what is in one with it is read in one command.
+  /// A server in another partition than the account. If both are in one partition, one command reads both.
   private static func serverApart(from account: String, by owner: Person) throws -> String {
     while true {
       let server = try owner.createServer()
@@ -37,7 +37,8 @@ extension EndToEnd.Cost {
     }
   }
 
-  /// A notification goes to streams by what is published, for which nobody asks Redis: to forty as to two.
+  /// Published messages carry a notification to streams, and nobody asks Redis for it. So forty streams cost
+  /// no more than two.
   @Test func aSendToManyStreamsCostsAsToFew() async throws {
     try await withWorld(settings: ["BELFRY_LOOPS": "1"]) { world in
       let app = try Person.app(at: world[0])
@@ -63,7 +64,7 @@ extension EndToEnd.Cost {
             for stream in streams { #expect(stream.wait(forBody: "\(streams.count) 19")) }
           })
       }
-      // One of them remembers the id that the broker gives to a send without one.
+      // One of them stores the id that the broker gives to a send without one.
       let expected = [
         "fcall": 1, "xadd": 1, "spublish": 1, "hget": 2, "hmget": 1, "hset": 1, "hlen": 1, "hsetnx": 1,
       ]
@@ -102,7 +103,7 @@ extension EndToEnd.Cost {
         let answer = try reader.call("POST", "/v1/notifications/read", ["items": items])
         #expect(answer["read"] == "\(ids.count)", "\(answer)")
       }
-      // The account's first mark makes it known to the partition, once for all.
+      // The account's first mark registers it with the partition, only once.
       try mark(ids[..<2])
       try await Self.settle(world)
       let calls = try Self.callsOfEach(of: 10, world) {

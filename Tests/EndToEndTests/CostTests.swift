@@ -4,9 +4,9 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// What a send, a page and a mark cost Redis, counted, not timed.
+  /// The cost of a send, a page and a mark for Redis, counted and not timed.
   @Suite struct Cost {
-    /// Calls by command since the last reset, the test's own questions aside.
+    /// Calls by command since the last reset, without the test's own.
     static func calls(_ world: World) throws -> [String: Int] {
       calls(statistics: try world.redis.command("INFO", "commandstats"))
     }
@@ -17,10 +17,10 @@ extension EndToEnd {
         guard line.hasPrefix("cmdstat_"), let name = line.dropFirst(8).split(separator: ":").first,
           let count = line.split(separator: "=").dropFirst().first?.split(separator: ",").first
         else { continue }
-        // What the brokers do by themselves, now and then, has nothing to do with sends: `xlen` asks for
-        // outboxes, `exists` and `zrange` for rooms that are due; and what a send does in one millisecond of many:
-        // `info` tells in which Redis it is, `xtrim` holds its log to its length. And what is asked of revoked tokens, four
-        // times a second and when a token is new.
+        // Brokers send these commands at times of their own, independent of sends: `xlen` asks for outboxes,
+        // `exists` and `zrange` for due rooms. A send uses two of them in one millisecond of many: `info`
+        // tells the Redis it is in, and `xtrim` limits the length of its log. The rest ask for revoked
+        // tokens, four times a second and for each new token.
         let own = [
           "info", "config|resetstat", "ping", "time", "auth", "client", "xlen", "exists", "zrange", "xtrim",
           "xrevrange", "zmscore", "pexpire",
@@ -31,7 +31,8 @@ extension EndToEnd {
       return calls
     }
 
-    /// In a partition that is none of these accounts': a deed is cheaper where both are in one, for nothing is handed over.
+    /// A server in another partition than these accounts. A request is cheaper if both are in one, because
+    /// nothing is handed over.
     static func serverApart(from accounts: [String], by owner: Person) throws -> String {
       let taken = Set(accounts.map { Partitions.standard.holding(key: "account:" + $0) })
       while true {
@@ -69,7 +70,7 @@ extension EndToEnd {
       }
     }
 
-    /// One call for the whole of it, in which only the appends are as many as the lines.
+    /// The whole batch is one call, and only the appends are as many as the lines.
     @Test func aBatchToOneServerIsOneCall() async throws {
       try await withWorld(settings: ["BELFRY_LOOPS": "1"]) { world in
         let app = try Person.app(at: world[0])
@@ -86,7 +87,7 @@ extension EndToEnd {
           #expect(
             answer.text.split(separator: "\n").count { $0.contains(#""status":201"#) } == 100, "\(answer)")
         }
-        // The first one has to read what it is decided on.
+        // The first batch has to read the records that it is decided on.
         try batch("first")
         try await Task.sleep(for: .milliseconds(300))
         let names: Set = ["fcall", "xadd", "hget", "hmget", "hset", "hlen", "spublish", "pubsub|shardnumsub"]
@@ -99,7 +100,8 @@ extension EndToEnd {
       }
     }
 
-    /// What brokers ask for when they are asked for a feed. Not HLEN: they ask it of every outbox, now and then.
+    /// The commands with which brokers read a feed. HLEN is left out: brokers ask it of every outbox, now and
+    /// then.
     static func readingCalls(_ world: World, of work: () throws -> Void) throws -> [String: Int] {
       let names: Set = [
         "hget", "hmget", "hgetall", "smembers", "smismember", "xrange", "multi", "exec", "fcall", "sadd",
@@ -127,9 +129,9 @@ extension EndToEnd {
       return counted
     }
 
-    /// What brokers ask by themselves, by the slow log, which here holds every command with its keys: whether webhooks
-    /// and keys have changed and anybody has a pusher, and what waits in outboxes. A mark may leave an item there, which is
-    /// relayed before these counts are read, or after.
+    /// The calls that brokers make at times of their own, according to the slow log, which here has every
+    /// command with its keys: checks for changed webhooks and keys, for pushers, and for items in outboxes. A
+    /// mark may leave an item there, which is relayed before these counts are read, or after.
     private static func callsAtAnyTime(slowLog: String) -> [String: Int] {
       let lines = slowLog.split(separator: "\n")
       var calls: [String: Int] = [:]
@@ -157,7 +159,7 @@ extension EndToEnd {
           sent += servers.count * each
           let calls = try Self.readingCalls(world) {
             let page = try reader.call("GET", "/v1/notifications?limit=500")
-            // Beside them, what servers and joining have announced.
+            // Announcements of servers and of joining are also there.
             #expect(page.notifications.count { $0["body"] as? String == "one" } == sent)
             cursor = page["cursor"] ?? ""
           }
@@ -229,7 +231,7 @@ extension EndToEnd {
             #expect(answer["read"] == "\(ids.count)", "\(answer)")
           }
         }
-        // The account's first mark makes it known to the partition, once for all.
+        // The account's first mark registers it with the partition, only once.
         _ = try mark(ids[..<1])
         let few = try mark(ids[1..<3])
         let many = try mark(ids[3...])

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// How much is unread is what paging through it counts, and streams are told as it changes.
+  /// The unread counts are the same as those of all pages, and streams are told when they change.
   @Suite struct Counts {
     @Test func countsAreThoseOfTheFeed() async throws {
       try await withWorld(brokers: 2) { world in
@@ -31,7 +31,7 @@ extension EndToEnd {
         try app.mustSend("silent", ["toAccids": ["alice"], "setting": ["needBadge": false]])
         try app.mustSend("not for alice", ["toAccids": ["bob"]])
         try expectTold()
-        // Seven, and that alice was added and has entered.
+        // Seven sends, and two announcements: alice was added, and alice has joined.
         #expect(told()?.spaces["server:\(server)"] == 9)
         #expect(told()?.spaces["account:alice"] == 2)
         #expect(told().map { $0.unread - $0.badge } == 1)
@@ -50,7 +50,7 @@ extension EndToEnd {
   }
 }
 
-/// An answer of counts, or what a feed amounts to.
+/// An answer with counts, or the counts of a feed.
 private struct Counted: Equatable {
   var unread = 0
   var badge = 0
@@ -84,7 +84,7 @@ private struct Counted: Equatable {
     }
   }
 
-  /// The name of a direct message's space is nobody's to know.
+  /// The name of a direct message's space is random, so it is left out.
   static func == (left: Counted, right: Counted) -> Bool {
     func plain(_ spaces: [String: Int]) -> [String: Int] {
       Dictionary(

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// Sending twice is sending once.
+  /// A repeated send is one send.
   @Suite struct Dedupe {
     @Test func fiftyAtOnceOverEightConnectionsToTwoBrokers() async throws {
       try await withWorld(brokers: 2) { world in
@@ -40,7 +40,7 @@ extension EndToEnd {
         let other = try owner.send("another", fields)
         #expect(other.status == 409)
         #expect(other["code"] == "duplicateContent")
-        // The id is the sender's own: somebody else, and another space, may use the same.
+        // The id belongs to the sender: somebody else, and another space, may use the same.
         try Person.app(at: world[0]).add(["alice"], to: server)
         try Person("alice", at: world[0]).mustSend("another", fields)
         try owner.mustSend("another", ["serverId": try owner.createServer(), "messageClientId": "x"])
@@ -65,8 +65,8 @@ extension EndToEnd {
       }
     }
 
-    /// The broker is killed while sends are under way. Whatever became of each, sending it again leaves
-    /// exactly one.
+    /// The broker is killed while sends are under way. After all of them are sent again, exactly one of each
+    /// exists.
     @Test func aResendAfterAKillLeavesExactlyOne() async throws {
       try await withWorld { world in
         let owner = try Person("owner", at: world[0])

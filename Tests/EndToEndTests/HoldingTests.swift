@@ -3,12 +3,13 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// What callers make a broker hold: memory, and descriptors.
+  /// The memory and the descriptors that callers make a broker hold.
   @Suite struct Holding {
     private static let chunk = Array("10000\r\n".utf8) + [UInt8](repeating: 0x78, count: 0x10000) + [13, 10]
     private static let megabytes = 1_024
 
-    /// Somebody with five hundred unread notifications of twelve kilobytes, the owner of the server and the server.
+    /// A person with five hundred unread notifications of twelve kilobytes, the owner of the server, and the
+    /// server.
     private static func greedyWithLongPages(at broker: Broker) throws -> (Person, Person, String) {
       let (owner, app) = (try Person("owner", at: broker), try Person.app(at: broker))
       let server = try owner.createServer()
@@ -23,7 +24,7 @@ extension EndToEnd {
       return (try Person("greedy", at: broker), owner, server)
     }
 
-    /// Bodies without end, to who knows no token, where no body belongs.
+    /// Endless bodies from a client without a token, to a place that takes no body.
     @Test func bodiesThatNobodyAskedForAreNotKept() async throws {
       try await withWorld { world in
         let broker = world[0]
@@ -53,7 +54,8 @@ extension EndToEnd {
         let before = broker.residentKiB
         let headers = greedy.headers.merging(["Content-Type": "application/x-ndjson"]) { $1 }
         let wires = try (0..<24).map { _ in try Wire(port: broker.port, timeoutSeconds: 5) }
-        // Nil: refused, and the answer lost to the reset that follows what the broker no longer reads.
+        // Nil: the request was refused, but the answer was lost, because the broker stopped reading and the
+        // connection was reset.
         let refusals = Box<Int?>()
         let (isOver, threads) = (Flag(), DispatchGroup())
         for number in 0..<24 {
@@ -63,11 +65,11 @@ extension EndToEnd {
             try? wires[number].writeRequest(
               "POST", "/v1/notifications/batch",
               headers: headers.merging(["Content-Length": "\(8 << 20)"]) { $1 })
-            // More is missing in the end than the broker waits for before it refuses.
+            // More bytes are missing in the end than the broker waits for before it refuses.
             for _ in 0..<120 {
               guard (try? wires[number].write([UInt8](repeating: 10, count: 65_536))) != nil else { break }
             }
-            // Those that are let in wait for the rest, until they are cut.
+            // The accepted clients wait for the rest, until they are cut.
             wires[number].setTimeout(seconds: 120)
             if let answer = try? wires[number].readAnswer() {
               refusals.add(answer.status)
@@ -122,14 +124,14 @@ extension EndToEnd {
         #expect(wires.contains { $0.1 == 429 })
         let grown = broker.residentKiB - before
         #expect(grown < 32 * Self.megabytes, "grew by \(grown) KiB")
-        // Who has read, or gone, may ask again.
+        // A client that has read its answer, or has left, may send again.
         wires = []
         try await eventually(every: .milliseconds(50)) { try greedy.call("GET", path).status == 200 }
       }
     }
 
-    /// Bodies and batches that do not end, pages asked for side by side and streams, of which nothing is read: all of it
-    /// at once, and others are served.
+    /// Bodies and batches that do not end, and parallel pages and streams that nobody reads: all of them at
+    /// once, and other clients are served.
     @Test func allTogetherStayBelow300MB() async throws {
       try await withWorld { world in
         let broker = world[0]
@@ -165,8 +167,8 @@ extension EndToEnd {
       }
     }
 
-    /// With few descriptors connections that wait for nothing make room; when there are none, clients wait. Once others
-    /// end they are served, and nothing spins meanwhile.
+    /// With few descriptors, connections that wait for nothing make room. If there are none, clients wait.
+    /// They are served when others end, and no loop spins meanwhile.
     @Test func descriptorsThatRunOutAreWaitedFor() async throws {
       try await withRedisServer { redis in
         let broker = try Broker(redisURL: redis.url, descriptors: 64)
@@ -188,7 +190,7 @@ extension EndToEnd {
         #expect(refused > 0)
         #expect(!broker.log.contains(" accepting paused "))
         for number in 0..<60 {
-          // By TLS, whoever is not accepted cannot even ask.
+          // With TLS, a client that is not accepted cannot even send a request.
           guard let wire = try? Wire(port: broker.port, timeoutSeconds: 1) else { break }
           let poller = try Person("poller\(number)", at: broker)
           try wire.writeRequest("GET", "/v1/notifications?wait=60", headers: poller.headers)
@@ -207,7 +209,7 @@ extension EndToEnd {
         }
         let log = broker.log
         #expect(log.contains(" descriptors limit=64 "))
-        // One of each loop at most.
+        // At most one line for each loop.
         #expect((1...2).contains(log.ranges(of: " accepting paused ").count), "\(log)")
         #expect(!log.contains("redis lost"), "\(log)")
         await broker.remove()

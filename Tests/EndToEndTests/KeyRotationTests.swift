@@ -5,17 +5,17 @@ import Foundation
 import TestKit
 import Testing
 
-/// Keys come and go while brokers run: nobody is refused or sent away but those whose key was retired.
+/// Keys come and go while brokers run. Only clients whose key was retired are refused or disconnected.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct KeyRotationTests {
   @Test func theSecretOfADataFolderIsRotatedByCommands() async throws {
-    // An empty variable is none: the secret is the folder's.
+    // An empty variable does not count, so the secret is the folder's.
     try await withWorld(settings: ["BELFRY_SECRET": ""]) { world in
       let broker = world[0]
       let old = try broker.mint()
       let oldKid = try #require(kid(of: old))
       let stream = try EventStream(port: broker.port, headers: bearer(old))
       #expect(stream.status == 200)
-      // Somebody asks all the while, by the newest token there is.
+      // A client sends requests all the time, with the newest token.
       let asking = Asking(broker)
 
       let rotated = try broker.command("secret", "rotate", "--data", broker.dataFolder)
@@ -38,7 +38,7 @@ import Testing
       #expect(try send("z", new, broker).status == 201)
       #expect(newStream.wait(forBody: "z"))
       #expect(!newStream.isOver)
-      // The keyspace goes by the secret that signs now.
+      // The keyspace follows the secret that signs now.
       #expect(!broker.log.contains("setting differs from the keyspace"))
     }
   }
@@ -50,7 +50,8 @@ import Testing
       let streams = try world.brokers.map { try EventStream(port: $0.port, headers: bearer(old)) }
       for broker in world.brokers { #expect(try send("0", new, broker).status == 401) }
 
-      // Accepted everywhere first, which they find out by themselves; then it signs, then the other goes, as they are told.
+      // Brokers first accept the new secret, which they find out by themselves. Then they are told that it
+      // signs, and then that the other one is gone.
       func lookNow() { for broker in world.brokers { broker.signal(SIGHUP) } }
       try file.write(["a", "b"])
       for broker in world.brokers { try await broker.waits(for: "signing=a accepted=\"a b\"") }
@@ -80,13 +81,13 @@ import Testing
     }
   }
 
-  /// A request that waits is ended as a stream is, and is told nothing any more.
+  /// A waiting request ends like a stream, and receives nothing more.
   @Test func whoWaitsIsRefusedWhenTheKeyIsRetired() async throws {
     let file = try SecretFile(["a", "b"])
     try await withWorld(settings: ["BELFRY_SECRET": "", "BELFRY_CONFIG": file.path]) { world in
       let wire = try Wire(port: world[0].port)
       try wire.writeRequest("GET", "/v1/notifications?wait=50", headers: bearer(mint("a")))
-      // If it is not waiting yet, it is refused at once.
+      // If the request is not waiting yet, it is refused at once.
       try await Task.sleep(for: .milliseconds(300))
       try file.write(["b"])
       world[0].signal(SIGHUP)
@@ -94,7 +95,7 @@ import Testing
     }
   }
 
-  // MARK: What people do
+  // MARK: Requests
 
   private func bearer(_ token: String) -> [String: String] { ["Authorization": "Bearer \(token)"] }
 
@@ -137,7 +138,7 @@ private final class SecretFile: Sendable {
   static func secret(_ kid: String) -> String { "one secret of several, 32 bytes: \(kid)" }
 }
 
-/// Asks a broker over and over, each time by a new token.
+/// Sends requests to a broker all the time, each with a new token.
 private final class Asking: @unchecked Sendable {
   private let condition = NSCondition()
   private var statuses: Set<Int> = []
@@ -159,7 +160,7 @@ private final class Asking: @unchecked Sendable {
     }
   }
 
-  /// - Returns: what the answers were.
+  /// - Returns: the statuses of the answers.
   func stop() -> Set<Int> {
     condition.withLock {
       isStopping = true
@@ -193,7 +194,7 @@ extension Broker {
   }
 }
 
-/// Keys of back ends hold on all brokers of a Redis, and stop to.
+/// Keys of back ends are accepted by all brokers of a Redis, until they are revoked.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct BackEndKeyTests {
   @Test func aKeyIsRevokedOnAllBrokers() async throws {
     try await withWorld(brokers: 2) { world in
@@ -217,7 +218,7 @@ extension Broker {
       }
       for broker in world.brokers { #expect(try status(broker) == 401) }
 
-      // What was done is told by any of them.
+      // Any broker lists the actions.
       let elsewhere = try Person("ops", role: "operator", at: world[1])
       let entries = try elsewhere.call("GET", "/v1/audit").object["entries"] as? [[String: Any]]
       #expect(entries?.compactMap { $0["operation"] as? String } == ["key revoke", "key create"])

@@ -3,14 +3,14 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// What a keyspace says of itself, and the brokers that are started on it.
+  /// The record of a keyspace, and the brokers that are started on it.
   @Suite struct Keyspace {
     private static func partitions(_ count: Int) -> [String: String] { ["BELFRY_PARTITIONS": "\(count)"] }
 
     private static let refused16 =
       "this keyspace has 16 partitions, and this broker was started with 64: start it with --partitions 16"
 
-    /// How a broker ends that is started as it should not be.
+    /// The end of a broker that is started with wrong settings.
     private func end(of broker: Broker) async throws -> (status: Int32, lastLine: String) {
       let process = Process()
       process.executableURL = URL(fileURLWithPath: Broker.executable)
@@ -19,7 +19,7 @@ extension EndToEnd {
       let output = Pipe()
       process.standardError = output
       try process.run()
-      // Should it not end, the test does all the same.
+      // If it does not end, the test still does.
       let watchdog = Task {
         try await Task.sleep(for: Broker.patience)
         process.terminate()
@@ -75,7 +75,7 @@ extension EndToEnd {
       }
     }
 
-    /// It waits for a Redis that is not there, and ends when the one that comes is another's.
+    /// The broker waits for a Redis that is not there, and ends when the one that comes has another keyspace.
     @Test func aRedisThatComesLaterIsRefusedToo() async throws {
       var durable = RedisServer.Options()
       durable.appendOnly = .always
@@ -92,7 +92,7 @@ extension EndToEnd {
       }
     }
 
-    /// Its streams stay, for it may be a mistake that is put right.
+    /// Its streams stay open, because somebody may correct the mistake.
     @Test func aBrokerWhoseRedisIsReplacedWaitsForItsOwn() async throws {
       try await withWorld { world in
         let alice = try Person("alice", at: world[0])
@@ -137,7 +137,7 @@ extension EndToEnd {
         #expect(!other.log.contains("another secret"))
         await other.remove()
 
-        // With the same secret, so that its token can be made here.
+        // It has the same secret, so that the test can make its token.
         let third = try await Broker.started(
           redisURL: world.redis.url, options: ["BELFRY_LIMITS_ENTRIES_PER_SPACE": "500"])
         let stats = try Person.app(at: third).call("GET", "/v1/stats").object["keyspace"] as? [String: Any]
@@ -152,7 +152,7 @@ extension EndToEnd {
       }
     }
 
-    /// It has its Redis to itself, so nobody is to be warned.
+    /// It is the only broker on its Redis, so nobody needs a warning.
     @Test func anEmbeddedRedisTakesTheSettingsOfItsBroker() async throws {
       let first = try await Broker.started(redisURL: nil)
       await first.stop()

@@ -13,7 +13,7 @@ extension EndToEnd {
     private static let givenMembers =
       ProcessInfo.processInfo.environment["BELFRY_TEST_MEMBERS"].flatMap { Int($0) }
     private static let members = givenMembers ?? 1_000_000
-    /// Of the server that is removed. Each member has an index of its own there: of a million they take
+    /// The members of the server that is removed. Each of them has an index there: for a million they take
     /// 300 MB of Redis, and a minute more than these.
     private static let removed = givenMembers ?? 20_000
 
@@ -28,7 +28,7 @@ extension EndToEnd {
         try fill(roster, to: Self.members, world.redis)
         let bytes = Int(try world.redis.command("MEMORY", "USAGE", roster, "SAMPLES", "0")) ?? 0
         #expect(try owner.call("GET", "/v1/servers/\(large)")["memberCount"] == "\(Self.members)")
-        // A plain member's record, and no more than twice that with what the hash adds.
+        // The record of a plain member, and at most twice that with the overhead of the hash.
         #expect(bytes / Self.members <= 110, "\(bytes / Self.members) bytes of Redis a member")
 
         let (inSmall, inLarge) = try await betweenSweeps(world) {
@@ -38,8 +38,8 @@ extension EndToEnd {
       }
     }
 
-    /// One append tells all of a million; whoever comes, and whenever, learns of it; and after retention
-    /// nothing of the server is left, neither its own nor in its members' indexes.
+    /// One append tells all of a million members, and each of them learns of it whenever they connect. After
+    /// retention nothing of the server is left, in its own keys or in its members' indexes.
     @Test func removingItIsOneAppend() async throws {
       let settings = ["BELFRY_LOOPS": "1", "BELFRY_LIMITS_RETENTION_MILLISECONDS": "10000"]
       try await withWorld(settings: settings) { world in
@@ -47,7 +47,7 @@ extension EndToEnd {
         let server = try owner.createServer()
         let joined = ["first", "second", "third"]
         try Person.app(at: world[0]).add(joined, to: server)
-        // Looked up now: among a million keys it takes Redis a second.
+        // The keys are looked up now, because Redis takes a second for it among a million keys.
         let settings = try key("settings", server, world.redis)
         let roster = try key("roster", server, world.redis)
         let first = try fill(roster, to: Self.removed, indexesOf: "server:\(server)", world.redis)
@@ -73,8 +73,9 @@ extension EndToEnd {
       }
     }
 
-    /// Does something while the broker sweeps no partition: it begins to half a minute after its start. If a machine takes
-    /// longer, it is done once more. After all the deeds a server is as it was.
+    /// Runs work while the broker sweeps no partition, which it does not do in the first half minute after
+    /// its start. If a machine takes longer, the work is done once more. All the deeds leave a server as it
+    /// was.
     private func betweenSweeps<Value>(_ world: World, _ work: () async throws -> Value) async throws -> Value
     {
       for _ in 0..<10 {
@@ -91,7 +92,7 @@ extension EndToEnd {
 
     private typealias Deed = (name: String, line: Line)
 
-    /// Joining, leaving, kicking, muting, sending and paging, each by somebody who is no different in the
+    /// Joining, leaving, kicking, muting, sending and paging, each by a person with the same role in the
     /// other server.
     private func deeds(in server: String) -> [Deed] {
       let path = "/v1/servers/\(server)"
@@ -125,8 +126,9 @@ extension EndToEnd {
           let answer = try person.call(
             line.method, line.path.replacingOccurrences(of: "{default}", with: channel), json: line.body)
           #expect((200...299).contains(answer.status), "\(name): \(answer)")
-          // The echo to one's own devices is published apart from the commit, and nobody waits for it. A question that the broker
-          // sends to Redis now, on its one connection, is answered after it.
+          // The echo to the account's own devices is published separately from the commit, and nobody waits
+          // for it. A request that the broker sends to Redis now, on its one connection, is answered after
+          // it.
           #expect(try person.call("GET", "/readyz").status == 200)
         }
       }
@@ -140,12 +142,13 @@ extension EndToEnd {
 
     // MARK: The roster
 
-    /// Enters so many into the roster as the store would write them, and the space, if one is given, into the
-    /// index of each; gives the number of the first. Written beside the broker: what is counted is not how
-    /// they came, and a thousand a call would take minutes.
+    /// Enters a number of members into the roster as the store would write them, and the space, if one is
+    /// given, into the index of each. Returns the number of the first. This bypasses the broker: the test
+    /// does not measure how they joined, and a thousand per call would take minutes.
     ///
-    /// In the indexes it looks as if they had joined before anything else happened in their partitions,
-    /// whose clocks are left out. Of the hash that says the partition, the low ten bits are made of low ten bits.
+    /// In the indexes it looks as if they had joined before anything else happened in their partitions, whose
+    /// clocks are left out. The low ten bits of the hash that gives the partition depend only on low ten
+    /// bits.
     @discardableResult
     private func fill(_ roster: String, to count: Int, indexesOf space: String = "", _ redis: RedisServer)
       throws -> Int
@@ -170,7 +173,7 @@ extension EndToEnd {
         end
         """
       let tags = Partitions.standard.hashTags.joined(separator: " ")
-      // Meanwhile the broker waits for Redis, and not for long.
+      // Meanwhile the broker waits for Redis, but not for long.
       let step = 10_000
       for start in stride(from: first, to: count, by: step) {
         let last = min(start + step, count) - 1

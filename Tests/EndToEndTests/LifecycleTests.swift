@@ -22,7 +22,7 @@ extension EndToEnd {
           let path = "/v1/notifications?wait=60&after=\(cursor)"
           if let answer = try? Person("bob", at: world[0]).call("GET", path) { waiting.add(answer) }
         }
-        // Whoever waits for something has subscribed to it.
+        // A waiting request has subscribed to the account's channel.
         try await eventually { try !world.redis.command("PUBSUB", "SHARDCHANNELS", "*:account:bob").isEmpty }
         world[0].signal(SIGTERM)
         #expect(stream.waitUntilOver())
@@ -62,7 +62,7 @@ extension EndToEnd {
       await broker.stop()
       try await broker.start()
       #expect(try alice.unreadBodies() == ["kept"])
-      // Not in order either.
+      // The broker does not end in order either.
       try alice.mustSend("kept as well", ["serverId": server])
       await broker.kill()
       try await broker.start()

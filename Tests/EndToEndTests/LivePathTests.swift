@@ -3,16 +3,17 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// What a stream is told while something else happens to its account, or to the broker's connection.
+  /// Events of a stream while something else happens to its account, or to the broker's connection.
   @Suite struct LivePath {
-    /// Joining and leaving make the account's streams read anew; the operator's other device is told of it all the same.
+    /// Joining and leaving make the account's streams read again. The operator's other device is still told
+    /// of it.
     @Test func theOtherDeviceIsToldOfJoiningAndLeaving() async throws {
       let rounds = 50
       try await withWorld(brokers: 2) { world in
         let phone = try Person("ann", device: "phone", at: world[0])
         let tablet = try Person("ann", device: "tablet", at: world[1])
         let host = try Person("host", at: world[0])
-        // One account may come and go in one group so often and no more.
+        // An account may join and leave one group only a limited number of times.
         let groups = try (0..<5).map { _ in
           try #require(
             try host.call("POST", "/v1/groups", ["name": "open", "style": "publicOpen"])["groupId"])
@@ -56,7 +57,7 @@ extension EndToEnd {
           ids += [read, updated]
         }
         try play.expectAll(ids)
-        // The last one may come a moment after what it was sent beside.
+        // The last one may come a moment after the other operation.
         _ = play.stream.wait { events in
           events.count { ($0.object["body"] as? String)?.hasPrefix("ephemeral ") == true } >= rounds
         }
@@ -86,7 +87,7 @@ extension EndToEnd {
       }
     }
 
-    /// What was updated while the device was away, it is told on coming back, until its cursor is past it.
+    /// A device that was away is told of an update when it comes back, until its cursor is past it.
     @Test func anUpdateIsToldOnComingBack() async throws {
       try await withWorld(brokers: 2) { world in
         let play = try Play(world)
@@ -110,7 +111,8 @@ extension EndToEnd {
       }
     }
 
-    /// A message that nobody can read stands for an entry; another server of its partition speaks after it.
+    /// A live message is unreadable, and its entry must be found in the log. Another server of the same
+    /// partition sends after it.
     @Test func anUnreadableMessageIsFoundInTheLog() async throws {
       try await withWorld { world in
         let play = try Play(world)
@@ -171,13 +173,14 @@ private struct Play: Sendable {
     return (read, updated)
   }
 
-  /// As what else is done beside something: by somebody else, for one has one connection, and asks one thing at a time.
+  /// Runs next to another operation. It uses another person, because each person has one connection and one
+  /// request at a time.
   func add(to server: String) {
     let app = try? Person.app(at: world[0])
     try? app?.add(["ann"], to: server)
   }
 
-  /// On another device.
+  /// Marks on another device.
   func mark(_ id: String) {
     let laptop = try? Person("ann", device: "laptop", at: world[0])
     _ = try? laptop?.call("POST", "/v1/notifications/read", ["items": [["messageServerId": id]]])
@@ -188,7 +191,8 @@ private struct Play: Sendable {
     _ = try? sender?.call("PATCH", "/v1/notifications/\(id)", ["body": body])
   }
 
-  /// Of each pair, the first is known to be read and the second shown as it is now.
+  /// Expects that the first notification of each pair is read, and that the second is shown in its present
+  /// form.
   func expectAll(_ ids: [String]) throws {
     var missing: [String] = []
     let isComplete = stream.wait { events in
@@ -206,7 +210,7 @@ private struct Play: Sendable {
     #expect(isComplete, "\(missing) of \(ids)")
   }
 
-  /// Two servers of one partition, and what the names of its keys begin with.
+  /// Two servers of one partition, and the prefix of that partition's keys.
   func neighbours() throws -> (String, String, prefix: String) {
     var servers: [String: String] = [:]
     while servers.count < 1_000 {

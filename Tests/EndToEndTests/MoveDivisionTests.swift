@@ -3,8 +3,8 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// A keyspace that was moved to more partitions says the same to everybody as one that was moved to as many: of two moves of
-  /// the same data, everything that is done at both afterwards has the same outcome.
+  /// A keyspace that was moved to more partitions behaves like one that was moved to the same number: after
+  /// two moves of the same data, all requests have the same outcome on both.
   @Suite struct Divisions {
     @Test(arguments: [(1, 4), (2, 32), (8, 16)], [UInt64(0), 1])
     func nobodyNoticesThatAKeyspaceIsDivided(partitions: (Int, Int), round: UInt64) async throws {
@@ -41,7 +41,7 @@ extension EndToEnd {
       }
     }
 
-    /// Gives the body a copy of a Redis that nobody works on.
+    /// Gives the body a copy of a Redis that no broker uses.
     private func withTwin(of redis: RedisServer, _ body: (RedisServer) async throws -> Void) async throws {
       try await withRedisServer(.onTCP) { twin in
         try twin.command("REPLICAOF", "127.0.0.1", "\(try #require(redis.port))")

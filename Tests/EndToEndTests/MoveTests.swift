@@ -28,7 +28,7 @@ extension EndToEnd {
           }
           #expect(text.contains("moved from \(from) to \(to)\n"), "\(text)")
           #expect(text.contains("  differing        0\n"), "\(text)")
-          // The old ones say where it went, and a new one on the old Redis ends.
+          // The old brokers name the new place, and a new broker on the old Redis ends.
           let words = "this keyspace was moved to \(to): start brokers with that address"
           try await eventually { try bob.call("GET", "/v1/notifications")["detail"] == words }
           try await eventually { try Wire(port: world[1].port).request("GET", "/readyz")["detail"] == words }
@@ -84,7 +84,7 @@ extension EndToEnd {
           if runs { try await eventually { !isReady(broker) } }
           let new = try await Broker.started(redisURL: url)
           try scene.check(at: new)
-          // A cursor names the history of the Redis that gave it, and none is lost here.
+          // A cursor names the history of the Redis that gave it, and no notification is lost here.
           try Person("alice", at: new).mustSend("sent there", ["serverId": scene.servers[5]])
           let page = try Person("carol", at: new).call("GET", "/v1/notifications?after=\(cursor)")
           #expect(page.object["gap"] == nil, "\(page)")
@@ -100,12 +100,13 @@ extension EndToEnd {
       }
     }
 
-    /// Killed at any point, it goes on or is given back; nothing is lost, and the keyspace is never in two places.
+    /// A move that is killed at any point can go on or be cancelled. Nothing is lost, and the keyspace is
+    /// never in two places.
     @Test func whatIsKilledAnywhereGoesOnOrIsGivenBack() async throws {
       var random = SeededGenerator(seed: TestEnvironment.seed)
       try await withRedisCluster { cluster in
         for round in 0..<8 {
-          // As if it were another cluster each time.
+          // The cluster is emptied, as if it were another one each time.
           for master in cluster.masters { try master.transaction(["FLUSHALL"], ["FUNCTION", "FLUSH"]) }
           try await withWorld(redis: .onTCP) { world in
             let comment = "BELFRY_SEED=\(TestEnvironment.seed), round \(round)"
@@ -139,7 +140,7 @@ extension EndToEnd {
             }
             if isReady(world[0]) {
               try scene.check(at: world[0], refused: refused)
-              // Once more, to the end.
+              // The move is run once more, to the end.
               refused += try await scene.whileSending(at: world[0]) {
                 let text = try await move(from, to, in: world[0]).end()
                 #expect(text.contains("moved from"), "\(comment): \(text)")
@@ -171,7 +172,7 @@ extension EndToEnd {
         let from = try #require(world.redis.tcpURL)
         let scene = try MoveScene(at: world[0])
         try await withRedisServer(.onTCP) { other in
-          // It takes nothing any more once the keyspace is paused, and is killed then.
+          // The target stops accepting writes once the keyspace is paused, and the command is killed then.
           let to = try #require(other.tcpURL)
           other.pause()
           other.resume()
@@ -183,7 +184,7 @@ extension EndToEnd {
           #expect(text.contains("the keyspace was given back: brokers go on"), "\(text)")
           try await eventually { isReady(world[0]) }
           try scene.check(at: world[0])
-          // Without the target, there is nothing else to be given back.
+          // Without the target, there is nothing else to give back.
           let again = try await move(from, to, ["--cancel"], in: world[0]).end()
           #expect(
             again.contains("it is not being moved") || again.contains("has its keyspace again"), "\(again)")

@@ -3,10 +3,11 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// A broker dies between a commit and telling the other partitions of it.
+  /// A broker dies after a commit and before the other partitions have learned of it.
   @Suite struct Outbox {
     private static let invitees = 200
-    /// So many deaths with something left to tell; killing at random hits more often than not.
+    /// The number of deaths with something left to tell. Killing at random moments hits such a point more
+    /// often than not.
     private static let deaths = 8
 
     @Test func whoeverWasInvitedLearnsOfItOnce() async throws {
@@ -19,11 +20,11 @@ extension EndToEnd {
           let server = try Person("olga", at: world[1]).createServer()
           let wasWaiting = try await invite(names, to: server, through: world[0], round, world.redis)
           if wasWaiting { halfTold += 1 }
-          // It may die the next time while it tells what it left the time before.
+          // It may die the next time while it relays the remains of the time before.
           try await world[0].start()
         }
         #expect(halfTold == Self.deaths)
-        // The other broker, or this one come back, tells the rest.
+        // The other broker, or this one after its restart, relays the rest.
         try await waitUntilNothingWaits(world.redis)
         for name in invited {
           let unread = try app.call("GET", "/v1/notifications?limit=10", nil, extra: ["Belfry-Account": name])
@@ -33,7 +34,7 @@ extension EndToEnd {
       }
     }
 
-    /// Gives whether the broker died with something left to tell.
+    /// Returns true if the broker died with something left to tell.
     private func invite(
       _ names: [String], to server: String, through broker: Broker, _ round: Int, _ redis: RedisServer
     ) async throws -> Bool {
@@ -47,7 +48,7 @@ extension EndToEnd {
       try await eventually("the invitation is not committed", every: .microseconds(100)) {
         try requests(in: server, redis) > 0
       }
-      // Committed; what follows is a race that the broker is to lose now and then at different points.
+      // The commit is done. The rest is a race, which the broker is to lose now and then at different points.
       try await Task.sleep(for: .microseconds(200 * (round % 10)))
       await broker.kill()
       request.wait()
@@ -60,7 +61,7 @@ extension EndToEnd {
       return Int(try redis.command("HLEN", String(key))) ?? 0
     }
 
-    /// Whether something of this server is left to tell.
+    /// True if something of this server is left to tell.
     private func waits(in server: String, _ redis: RedisServer) throws -> Bool {
       try redis.command("KEYS", "*:outbox").split(separator: "\n").contains {
         try redis.command("XRANGE", String($0), "-", "+").contains(server)

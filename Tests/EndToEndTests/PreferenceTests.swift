@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// What an account wants to hear is what it is shown, on all devices and brokers, from one moment to the next.
+  /// An account's preferences decide what it sees, on all devices and brokers, from one moment to the next.
   @Suite struct Preferences {
     private static let path = "/v1/account/preferences"
 
@@ -26,7 +26,7 @@ extension EndToEnd {
         let cursor = try #require(away.lastID)
         away.cut()
 
-        /// What a device shows that takes all events in their order.
+        /// The content of a device that takes all events in order.
         func shown(_ events: [EventStream.Event]) -> [String] {
           var bodies: [String] = []
           for event in events {
@@ -67,12 +67,12 @@ extension EndToEnd {
         #expect(
           try alice.call("GET", Self.path).object["preferences"] as? NSArray == [parties, long] as NSArray)
         try expect(["for alice"], "nothing but what the space's own preference has")
-        // It is refused where a machine that is held up takes so long to ask for it.
+        // The request is refused if a machine is held up for too long before it is sent.
         let isShortened = try [2, 20, 200].contains { seconds in
           try alice.call("PUT", Self.path, Self.all([parties, none(seconds: seconds)])).status == 200
         }
         #expect(isShortened)
-        // Nothing happens but that the time passes.
+        // Only time passes here.
         #expect(live.wait { shown($0) == ["another word", "for alice", "word"] })
         try expect(["another word", "for alice", "word"], "until it ended")
         try alice.call("PUT", Self.path, Self.all([]))

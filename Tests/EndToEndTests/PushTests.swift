@@ -3,8 +3,8 @@ import Glibc
 import TestKit
 import Testing
 
-/// Pushes while brokers die and Redis is away: each that is due arrives, also one that was under way, and never one that
-/// is not.
+/// Pushes while brokers die and Redis is away: each due push arrives, even if it was under way, and no other
+/// push does.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct PushFaultTests {
   private static let settings = [
     "BELFRY_PUSH_ALLOWED_NETWORKS": #"["127.0.0.0/8"]"#, "BELFRY_PUSH_DELAY_MILLISECONDS": "300",
@@ -27,13 +27,13 @@ import Testing
       }
     }
 
-    /// How often what was pushed to which device.
+    /// The number of pushes for each notification and device.
     var pushes: [String: Int] { seen.withLock { $0 } }
   }
 
   private let accounts = (0..<40).map { "listener-\($0)" }
 
-  /// A server of these accounts, all of whom have a device, but the last five.
+  /// A server of these accounts. All of them except the last five have a device.
   private func makeServer(_ gateway: Gateway, at broker: Broker) throws -> String {
     let server = try Person("owner", at: broker).createServer()
     try Person.app(at: broker).add(accounts, to: server)
@@ -68,16 +68,16 @@ import Testing
       for number in 0..<6 {
         sent.append(try app.mustSend("\(number)", ["serverId": server, "setting": Self.push]))
         if number == 3 {
-          // Some are posted, some are under way, some are entered, some are not.
+          // Some pushes are posted, some are under way, some are entered, some are not.
           try await Task.sleep(for: .milliseconds(900))
           await world[0].kill()
         }
       }
       try await waitForAll(wanted(sent), gateway)
-      // What was under way was done once more and nothing else.
+      // Only pushes that were under way were done a second time.
       #expect(gateway.pushes.values.allSatisfy { $0 <= 2 })
       try await Task.sleep(for: .seconds(1))
-      // Whose devices the killed broker was telling are told their number once more.
+      // Devices that the killed broker was telling a number receive their number once more.
       #expect(Set(gateway.pushes.keys.filter { !$0.hasPrefix("badge ") }) == wanted(sent))
     }
   }
@@ -94,7 +94,8 @@ import Testing
     }
   }
 
-  /// It goes on when it is let, and pushes nothing that another has pushed meanwhile but what was under way.
+  /// It goes on when it may. It pushes nothing that another broker has pushed meanwhile, except the pushes
+  /// that were under way.
   @Test func aBrokerThatStandsStillHoldsNothingUp() async throws {
     let gateway = try Gateway()
     try await withWorld(brokers: 2, settings: Self.settings) { world in
@@ -134,7 +135,7 @@ import Testing
 
   // MARK: Streams
 
-  /// On a Redis whose clock the test steps on: a broker that died counts for ten seconds as having its streams.
+  /// Runs on a Redis whose clock the test steps: the streams of a broker that died count for ten seconds.
   private func withClock(_ body: (World, ShiftedClock) async throws -> Void) async throws {
     let clock = try await ShiftedClock()
     var options = RedisServer.Options()
@@ -142,8 +143,8 @@ import Testing
     try await withWorld(brokers: 2, redis: options, settings: Self.settings) { try await body($0, clock) }
   }
 
-  /// Time passes in which the brokers live, and renew what says so. They stand still while the clock steps, so that none of
-  /// them finds what was not renewed.
+  /// Lets time pass in which the brokers live and renew their registrations. They stand still while the clock
+  /// steps, so that none of them finds an expired registration.
   private func letTimePass(seconds: Int64, _ clock: ShiftedClock, _ world: World) throws {
     for broker in world.brokers { broker.signal(SIGSTOP) }
     defer { for broker in world.brokers { broker.signal(SIGCONT) } }
@@ -159,7 +160,7 @@ import Testing
     (try person.call("GET", "/v1/account/streams").object["streams"] as? [Any])?.count ?? -1
   }
 
-  /// How many were not pushed to because they are connected, by all brokers.
+  /// The number of accounts that were not pushed to because they are connected, over all brokers.
   private func connectedCount(_ world: World) throws -> Int {
     try world.brokers.reduce(0) { sum, broker in
       let text = try Wire(port: broker.port).request("GET", "/metrics").text
@@ -168,7 +169,7 @@ import Testing
     }
   }
 
-  /// What is pushed to one account.
+  /// The pushes to one account.
   private func pushes(of name: String, _ gateway: Gateway) -> Int {
     gateway.pushes.filter { $0.key.hasSuffix(" \(name)") && !$0.key.hasPrefix("badge") }.count
   }
@@ -184,7 +185,7 @@ import Testing
       let sent = try app.mustSend("one", ["serverId": server, "setting": Self.push])
       #expect(stream.wait(forBody: "one"))
       try await waitForAll(wanted([sent]).subtracting(["\(sent) \(accounts[0])"]), gateway)
-      // Only then it is sure that the broker with the stream has not died.
+      // Only after this time it is certain that the broker with the stream has not died.
       try letTimePass(seconds: 14, clock, world)
       try await eventually { try connectedCount(world) == 1 }
       #expect(pushes(of: accounts[0], gateway) == 0)
@@ -195,7 +196,7 @@ import Testing
     }
   }
 
-  /// What is sent while a broker that was killed still counts as having its streams.
+  /// Sends while the streams of a killed broker still count as open.
   @Test func whoeverWasConnectedToABrokerThatDiedIsPushedTo() async throws {
     let gateway = try Gateway()
     try await withClock { world, clock in

@@ -3,15 +3,15 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// Two operations that contradict each other, at the same moment, through two brokers: what comes out is
-  /// what one of the two orders would have given, and everything that tells of it agrees.
+  /// Two contradictory operations at the same moment, through two brokers. The outcome is that of one of the
+  /// two orders, and all reports of it agree.
   ///
   /// `BELFRY_TEST_RACES` sets the rounds of each; all four together are a thousand by default.
   @Suite struct Races {
     private static let rounds =
       ProcessInfo.processInfo.environment["BELFRY_TEST_RACES"].flatMap { Int($0) } ?? 250
 
-    /// What the two answered; each went through a broker of its own.
+    /// The answers of the two operations. Each went through its own broker.
     private func race(
       _ first: @escaping @Sendable () throws -> Answer, _ second: @escaping @Sendable () throws -> Answer
     )
@@ -53,7 +53,7 @@ extension EndToEnd {
           #expect(types.count { $0 == 12 } == 1, "\(target) is told to be out \(types)")
           #expect(types.count { $0 == 14 } == (promoted.contains(target) ? 1 : 0), "\(target): \(types)")
         }
-        // No admin is left over of whom the roster knows nothing: there would be room for none of these.
+        // No admin is left that the roster does not know. Otherwise there would be no room for these.
         let others = names("other")
         try Person.app(at: world[0]).add(Array(others.prefix(100)), to: server)
         for other in others.prefix(100) {
@@ -119,7 +119,7 @@ extension EndToEnd {
           try owner.call(
             "POST", "/v1/groups", ["name": "Two", "style": "publicOpen", "maxMembers": 2])["groupId"])
         for round in 0..<Self.rounds {
-          // An account may join a group so many times within retention.
+          // An account may join a group only a limited number of times within retention.
           let some = round / Intervals.limit
           let (left, right) = (
             try Person("left\(some)", at: world[0]), try Person("right\(some)", at: world[1])
@@ -139,7 +139,7 @@ extension EndToEnd {
       }
     }
 
-    /// Whether the event is about the account.
+    /// True if the event is about the account.
     private func mentions(_ notification: [String: Any], _ account: String) -> Bool {
       let attach = notification["attach"] as? [String: Any] ?? [:]
       let member = attach["memberInfo"] as? [String: Any]

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// Read once is read everywhere, for good.
+  /// A notification that is read once is read everywhere, for good.
   @Suite struct Read {
     private static func mark(_ id: String) -> [String: Any] {
       ["items": [["messageServerId": id, "type": 100]]]
@@ -62,16 +62,16 @@ extension EndToEnd {
         let laptop = try Person("alice", device: "laptop", at: world[0]).stream()
         var ids: [String] = []
         let servers = try (0..<4).map { _ in try alice.createServer() }
-        // That they are hers she learns after the answer.
+        // Her index learns of the servers after the answer.
         try await eventually { try world.redis.outboxItems() == 0 }
         for index in 0..<40 { ids.append(try app.mustSend("n\(index)", ["serverId": servers[index % 4]])) }
         #expect(laptop.wait(forBody: "n39"))
-        // Within one millisecond ids go by partition: those of several servers are in the order of their
-        // ids, not quite in that of the sends.
+        // Within one millisecond the order of ids depends on the partition: notifications of several servers
+        // are in the order of their ids, which is not quite the order of the sends.
         let first = ids.sorted { Int64($0) ?? 0 < Int64($1) ?? 0 }
         let unreadBefore = try alice.unread().count
         let answer = try alice.call("POST", "/v1/notifications/read", ["upTo": first[29]])
-        // Besides the thirty, types 5 and 32 of each of the four servers.
+        // In addition to the thirty, there are types 5 and 32 of each of the four servers.
         #expect(answer["read"] == "38", "\(answer)")
         #expect(laptop.wait(forEvent: "read"))
         #expect(laptop.all.last { $0.name == "read" }?.object["upTo"] as? String == first[29])

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// What is recalled, or has expired, nobody is shown any more, on any broker.
+  /// A notification that is recalled or has expired is not shown any more, on any broker.
   @Suite struct Recall {
     @Test func recalledIsGoneEverywhere() async throws {
       try await withWorld(brokers: 2) { world in
@@ -45,7 +45,7 @@ extension EndToEnd {
         #expect(fresh.wait(forBody: "next"))
         #expect(!fresh.all.contains { $0.messageServerId == id })
 
-        // Nothing brings it back, and its sender is answered as the first time.
+        // Nothing brings it back, and its sender gets the same answer as the first time.
         #expect(try owner.call("PATCH", "/v1/notifications/\(id)", ["body": "again"]).status == 404)
         let again = try owner.send("oops", fields)
         #expect(again["messageServerId"] == id && again.isDuplicate)
@@ -54,14 +54,15 @@ extension EndToEnd {
         #expect(why["reason"] as? String == "recalled")
         let facts = try #require(why["facts"] as? [String: Any])
         #expect(facts["recalledBy"] as? String == "owner")
-        // A broker's view of Redis's clock is behind by what an answer took to come, so it may say even earlier.
+        // A broker's view of Redis's clock is late by the time of an answer, so the reported time may be even
+        // earlier.
         let (sentAt, recalledAt) = (facts["sentAt"] as? Int64 ?? .max, facts["recalledAt"] as? Int64 ?? 0)
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
         #expect((sentAt - 60_000...now + 60_000).contains(recalledAt), "\(facts)")
       }
     }
 
-    /// A device of an account that has left a room, or was put out, may still show what was sent there.
+    /// A device of an account that has left a room, or was removed, may still show the room's notifications.
     @Test(arguments: [false, true]) func whoIsOutOfARoomIsToldThere(isPutOut: Bool) async throws {
       try await withWorld(brokers: 2) { world in
         let host = try Person("host", at: world[0])
@@ -75,7 +76,7 @@ extension EndToEnd {
         let updated = try host.mustSend("to be updated", ["roomId": room])
         #expect(live.wait(forBody: "to be updated"))
         #expect(try (isPutOut ? host : bob).call("DELETE", attendees + "/bob").status < 300)
-        // The stream has taken into account that he is out.
+        // The stream knows that he is out.
         try await eventually("he is still in the room", within: Broker.patience, every: .milliseconds(50)) {
           try host.mustSend("too late", ["roomId": room])
           try Person.app(at: world[0]).mustSend("to bob", ["toAccids": ["bob"]])
@@ -93,7 +94,7 @@ extension EndToEnd {
       }
     }
 
-    /// Also what was changed in between is not told any more to whoever was away.
+    /// A client that was away is not told of earlier changes either.
     @Test func whatWasUpdatedBeforeIsGoneToo() async throws {
       try await withWorld { world in
         let app = try Person.app(at: world[0])
@@ -122,7 +123,7 @@ extension EndToEnd {
         let alice = try Person("alice", at: world[1])
         let stream = try alice.stream(query: "?counts=1")
         func now() -> Int { Int(Date().timeIntervalSince1970 * 1_000) }
-        // A broker's look at Redis's clock may be as old as the answer took to come.
+        // A broker's view of Redis's clock may be as old as the time of an answer.
         for wrong in [now() - 1_000, -5] {
           let answer = try app.send("late", ["toAccids": ["alice"], "expireAt": wrong])
           #expect(answer.status == 400 && answer["field"] == "expireAt")
@@ -136,7 +137,8 @@ extension EndToEnd {
         func isCounted(_ unread: Int) -> Bool {
           stream.wait { $0.last { $0.name == "counts" }?.object["unread"] as? Int == unread }
         }
-        // On a machine that is held up it may expire before all have looked: then once more, with more time.
+        // On a machine that is held up it may expire before all have looked. Then the test tries once more,
+        // with more time.
         var (time, id, code, seconds) = (0, "", [String: Any](), 2)
         repeat {
           #expect(isCounted(1))
@@ -150,7 +152,7 @@ extension EndToEnd {
           #expect(stream.notifications.last { $0.body == "1234" }?.object["expireAt"] as? Int == time)
           break
         } while true
-        // Nothing happens but that the time passes.
+        // Only time passes here.
         #expect(isCounted(1))
         #expect(now() >= time)
         #expect(try alice.unreadBodies() == ["stays"])

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
   /// Redis dies and comes back; the broker stays.
   @Suite struct RedisAway {
-    /// Much longer than a broker waits for an answer, on a machine that does much else, too.
+    /// Much longer than a broker waits for an answer, even on a busy machine.
     private static let away: Duration = .seconds(6)
 
     @Test func killedUnderLoadWithEverythingAcknowledgedThere() async throws {
@@ -42,7 +42,7 @@ extension EndToEnd {
         }
         try await eventually { acknowledged.values.count > 20 }
         await world.redis.kill()
-        // Nothing hangs until Redis is back.
+        // No request waits until Redis is back.
         try await eventually("somebody is not even refused") { Set(refusedSenders.values).count == 4 }
         try await Task.sleep(for: Self.away)
         let refused = try owner.send("while away", ["serverId": server])
@@ -68,8 +68,8 @@ extension EndToEnd {
       }
     }
 
-    /// A master that takes no writes for want of replicas, as one that has just taken over, cannot note its history. A cursor
-    /// that is given meanwhile is good after the next failover all the same.
+    /// A master that refuses writes because it has too few replicas, for example just after a takeover,
+    /// cannot record its history. A cursor that is given meanwhile is still valid after the next failover.
     @Test func nothingLostInTwoFailoversIsNoGap() async throws {
       var durable = RedisServer.Options()
       durable.appendOnly = .always

@@ -101,7 +101,7 @@ extension EndToEnd {
         let (from, to) = (gap.object["from"] as? String ?? "", gap.object["to"] as? String ?? "")
         let (seenID, missedID) = (try #require(Int64(seen)), try #require(Int64(missed)))
         #expect(Int64(from) ?? 0 >= seenID && Int64(from) ?? 0 < missedID && Int64(to) ?? 0 >= missedID)
-        // Who comes anew is promised no more than retention.
+        // A client that comes without a cursor is promised only the entries within retention.
         let fresh = try alice.stream()
         _ = try alice.mustSend("new", ["toAccids": ["alice"]])
         #expect(fresh.wait(forEvent: "notification"))

@@ -5,7 +5,8 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// `POST /v1/account/revoke`: what was issued before is void on all brokers, whatever happens to them.
+  /// `POST /v1/account/revoke`: tokens that were issued before it are void on all brokers, in all
+  /// circumstances.
   @Suite struct Revocations {
     private func isRevoked(_ answer: Answer) -> Bool {
       answer.status == 401 && answer["code"] == "tokenRevoked"
@@ -28,7 +29,7 @@ extension EndToEnd {
         for person in [here, there] { #expect(try person.call("GET", "/v1/account").status == 200) }
         let answer = try here.call("POST", "/v1/account/revoke")
         try #require(answer.status == 200, "\(answer)")
-        // Other brokers ask Redis four times a second. Each ends its streams when it has heard of it.
+        // Other brokers ask Redis four times a second, and end their streams when they learn of it.
         for stream in streams[..<2] { expectKicked(stream) }
         for person in [here, there] {
           let refused = try person.call("GET", "/v1/account")
@@ -56,7 +57,7 @@ extension EndToEnd {
       }
     }
 
-    /// A token is judged by its request's head, and once more when the body is there.
+    /// A token is checked with the request's head, and once more when the body is there.
     @Test func whatWasRevokedWhileABodyCameIsNotDone() async throws {
       try await withWorld { world in
         let bob = try Person("bob", at: world[0])
@@ -90,7 +91,7 @@ extension EndToEnd {
       }
     }
 
-    /// It says not when it was issued, so it may be older than any revocation.
+    /// The token has no time of issue, so it may be older than any revocation.
     @Test func aTokenThatDoesNotSayWhenItWasIssuedIsVoidAfterARevocation() async throws {
       try await withWorld { world in
         func token(_ issuedAt: Int64?) -> String {
@@ -111,7 +112,7 @@ extension EndToEnd {
       }
     }
 
-    /// Also where more was revoked meanwhile than is kept of what was.
+    /// This also holds if more tokens were revoked meanwhile than Redis keeps.
     @Test func aBrokerThatStoodStillLearnsOfIt() async throws {
       try await withWorld(brokers: 2) { world in
         for others in [0, 1_200] {
@@ -136,7 +137,8 @@ extension EndToEnd {
       }
     }
 
-    /// A broker remembers 4,096 accounts of which it heard; with more it forgets all, and asks again.
+    /// A broker remembers the revocations of 4,096 accounts. With more it forgets all of them, and asks Redis
+    /// again.
     @Test func whatABrokerForgetsItAsksAbout() async throws {
       try await withWorld { world in
         let (bob, alice) = (try Person("bob", at: world[0]), try Person("alice", at: world[0]))
@@ -156,8 +158,8 @@ extension EndToEnd {
       }
     }
 
-    /// A token is judged by its request's head. By the time the body is there the broker has heard of a revocation, and
-    /// forgotten it among others.
+    /// A token is checked with the request's head. Before the body is there, the broker has learned of a
+    /// revocation, and forgotten it among others.
     @Test func whatWasForgottenWhileABodyCameIsAskedAboutAgain() async throws {
       try await withWorld { world in
         let bob = try Person("bob", at: world[0])
@@ -184,7 +186,7 @@ extension EndToEnd {
       }
     }
 
-    /// Nobody knows then what was revoked, and nothing is answered on what was known before.
+    /// Then nobody knows which tokens were revoked, and earlier knowledge is not used for answers.
     @Test func withoutRedisNoTokenIsBelievedForLong() async throws {
       try await withWorld { world in
         let bob = try Person("bob", at: world[0])

@@ -32,7 +32,7 @@ extension EndToEnd {
           try visitor.call("DELETE", room + "/attendees/\(name)")
         }
         try host.mustSend("welcome", ["roomId": String(room.dropFirst("/v1/rooms/".count))])
-        // The guest's own entering, and three each of entering, raising a hand and leaving.
+        // The guest's own entry, and three times each: an entry, a raised hand, a departure.
         #expect(try unreadTypes(guest) == [401] + [401, 403, 402, 401, 403, 402, 401, 403, 402] + [100])
         #expect(try unreadCount(guest) == 11)
 
@@ -41,7 +41,7 @@ extension EndToEnd {
         #expect(try unreadCount(guest) == 2)
         let later = try guest.stream()
         #expect(later.wait { events in events.filter { $0.name == "notification" }.count == 2 })
-        // Entering again brings nothing of the earlier stay back.
+        // Entering again does not bring back the earlier stay.
         try guest.call("POST", room + "/attendees")
         try await eventually(every: .milliseconds(20)) { try unreadTypes(guest) == [100, 402, 401] }
 
@@ -69,7 +69,7 @@ extension EndToEnd {
       }
     }
 
-    /// Rounds of the timer are further apart than the heartbeats, which is no interruption.
+    /// Rounds of the timer are further apart than the heartbeats. That does not count as an interruption.
     @Test func anAbsentHostIsNoticedWhateverTheHeartbeat() async throws {
       let settings = [
         "BELFRY_LIMITS_HEARTBEAT_MILLISECONDS": "100", "BELFRY_LIMITS_ABSENCE_MILLISECONDS": "300",

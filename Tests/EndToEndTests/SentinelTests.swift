@@ -3,10 +3,10 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// The Redis of brokers fails over by Sentinels; the brokers stay.
+  /// Sentinels fail the Redis of brokers over; the brokers stay.
   @Suite struct Sentinel {
-    /// What was acknowledged at `replicated` is on the stream and unread after any failover; at `local` it is, or a gap is
-    /// told.
+    /// At `replicated`, acknowledged sends are on the stream and unread after any failover. At `local` they
+    /// are, or a gap is reported.
     @Test(arguments: ["replicated", "local"])
     func aKilledMasterUnderLoad(durability: String) async throws {
       try await withBrokers(durability) { redis, brokers in
@@ -93,8 +93,8 @@ extension EndToEnd {
       }
     }
 
-    /// Waits until each loop of the brokers works on that node. Before, an old master that nobody has told yet may
-    /// acknowledge and show what is lost.
+    /// Waits until each loop of the brokers works on that node. Until then, an old master that nobody has
+    /// told yet may acknowledge and show notifications that will be lost.
     private func follow(_ node: RedisServer, _ brokers: [Broker]) async throws {
       let place = "redis://127.0.0.1:\(node.port ?? 0)"
       for broker in brokers {
@@ -106,12 +106,12 @@ extension EndToEnd {
       }
     }
 
-    /// Sentinels do so after eight seconds. Until then there is no replica, and nothing is acknowledged.
+    /// Sentinels do this after eight seconds. Until then there is no replica, and nothing is acknowledged.
     private func tellOldMaster(_ redis: RedisSentinelServers) throws {
       try redis.nodes[0].command("REPLICAOF", "127.0.0.1", "\(redis.nodes[1].port ?? 0)")
     }
 
-    /// Throws where it is not so, so that the logs are shown.
+    /// Throws if the expectation fails, so that the logs are shown.
     private func expect(_ load: Load, at durability: String) throws {
       let bodies = load.stream.bodies
       try #require(bodies.count == Set(bodies).count || durability == "local", "shown twice")
@@ -122,7 +122,7 @@ extension EndToEnd {
         try #require(lost.isEmpty, "\(lost.count) acknowledged and lost")
         try #require(Set(load.acknowledged.values).subtracting(bodies).isEmpty, "not streamed")
       } else {
-        // The old master may take sends after this stream's broker has left it. Nobody was shown those.
+        // The old master may accept sends after this stream's broker has left it. Nobody saw those.
         let shown = lost.intersection(bodies)
         try #require(
           shown.isEmpty || load.stream.all.contains { $0.name == "gap" },
@@ -151,7 +151,7 @@ extension EndToEnd {
   }
 }
 
-/// Four who send all the time, at two brokers, and one who listens.
+/// Four people who send all the time, at two brokers, and one who listens.
 private final class Load: Sendable {
   let owner: Person
   let stream: EventStream

@@ -5,8 +5,8 @@ extension EndToEnd {
   @Suite struct SlowReader {
     private static let count = 50_000
 
-    /// It stops reading while fifty thousand pass, and then receives them all; meanwhile it costs bounded
-    /// memory and delays nobody.
+    /// A client stops reading while fifty thousand notifications pass, and then receives them all. Meanwhile
+    /// it costs limited memory and delays nobody.
     @Test func receivesEverythingAndDelaysNobody() async throws {
       try await withWorld { world in
         let owner = try Person("owner", at: world[0])
@@ -33,15 +33,16 @@ extension EndToEnd {
         let after = world[0].residentKiB
         #expect(after - before < 64 * 1_024, "grew from \(before) KiB to \(after) KiB")
         slow.startReading()
-        // By number, since looking for a body would read every event again whenever one more comes.
+        // The test waits for the count, because looking for a body would read every event again for each new
+        // one.
         #expect(slow.wait(seconds: 120) { $0.count >= Self.count })
         #expect(slow.wait { $0.last?.body == "n\(Self.count - 1)" })
         #expect(slow.bodies == ["begin"] + (0..<Self.count).map { "n\($0)" })
       }
     }
 
-    /// What was fetched for one that reads nothing is not kept until it does: of one account there may be as many
-    /// streams as it has devices.
+    /// Notifications that were fetched for a client that reads nothing are not kept until it does. One
+    /// account may have as many such streams as devices.
     @Test func thirtyThatReadNothingCostLittle() async throws {
       try await withWorld { world in
         let owner = try Person("owner", at: world[0])
@@ -65,9 +66,9 @@ extension EndToEnd {
         let streams = try (0..<30).map { _ in try idle.stream(reads: false) }
         try await Task.sleep(for: .seconds(3))
         let after = world[0].residentKiB
-        // A sixth of what all of them are owed.
+        // A sixth of the data that all of them are to receive.
         #expect(after - before < 64 * 1_024, "grew from \(before) KiB to \(after) KiB")
-        // Whoever reads after all has everything, once.
+        // A client that finally reads receives everything, once.
         streams[29].startReading()
         #expect(streams[29].wait(seconds: 60) { $0.last?.body == "n2999" })
         #expect(streams[29].bodies == (0..<3_000).map { "n\($0)" })

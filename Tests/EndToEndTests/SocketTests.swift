@@ -12,7 +12,7 @@ extension EndToEnd {
         tls: TestTLS.shared?.context)
     }
 
-    /// What comes until the socket ends, or the number is reached: bodies, and the cursor behind them.
+    /// The bodies until the socket ends, or until there are enough, and the cursor after them.
     private func hear(_ socket: RawSocket, upTo count: Int) throws -> (bodies: [String], cursor: String?) {
       var (bodies, cursor): ([String], String?) = ([], nil)
       while bodies.count < count {

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// Whatever `BELFRY_TEST_TLS` says, these brokers speak TLS.
+  /// These brokers always speak TLS, independent of `BELFRY_TEST_TLS`.
   @Suite struct TLSTests {
     private struct Stage {
       let folder: String
@@ -38,7 +38,7 @@ extension EndToEnd {
       }
     }
 
-    /// What the command line says, over https.
+    /// The output of the command line, over https.
     private func belfry(_ broker: Broker, ca: String?, _ arguments: String...) throws -> (
       Int32, String, String
     ) {
@@ -81,7 +81,7 @@ extension EndToEnd {
           "tls-key-file": stage.identity.keyFile, "tls-ca-cert-file": stage.authority.file,
         ]
         try await withRedisServer(options) { _ in
-          // By default such a Redis asks who comes.
+          // Such a Redis asks for a client certificate by default.
           let files =
             "ca=\(stage.authority.file)&cert=\(stage.identity.certificateFile)&key=\(stage.identity.keyFile)"
           let broker = try stage.broker(redisURL: "rediss://localhost:\(port)?\(files)")
@@ -103,7 +103,7 @@ extension EndToEnd {
         try await broker.start()
         let before = try Wire(port: broker.port, tls: stage.authority.clientContext())
         let other = try TestAuthority(in: stage.folder, name: "another authority")
-        // Both files under their names, one after the other.
+        // Both files are replaced under their names, one after the other.
         _ = try other.identity()
         broker.signal(SIGHUP)
         try await eventually(within: Broker.patience) { stage.isTrusted(other, by: broker) }
@@ -117,7 +117,7 @@ extension EndToEnd {
         }
         #expect(broker.log.contains("tls.certificateFile"))
         #expect(stage.isTrusted(other, by: broker))
-        // Without a signal, too.
+        // This also works without a signal.
         _ = try stage.authority.identity()
         try await eventually(within: Broker.patience) { stage.isTrusted(stage.authority, by: broker) }
         await broker.remove()

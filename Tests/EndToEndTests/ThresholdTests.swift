@@ -2,11 +2,11 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// Who hears a broadcast on either side of the threshold.
+  /// The receivers of a broadcast on either side of the threshold.
   @Suite struct Threshold {
     static let line = 2_000
 
-    /// A server with the owner and enough others to have `count` members; the named ones among them.
+    /// A server with the owner, the named accounts and enough others to have `count` members.
     static func server(
       of count: Int, with names: [String], owner: Person, app: Person
     ) throws -> String {
@@ -40,7 +40,7 @@ extension EndToEnd {
         let streams = try people.map { try $0.stream() }
         try owner.mustSend("broadcast", ["serverId": server])
         try owner.mustSend("by name", ["serverId": server, "toAccids": ["named"]])
-        // What is sent last to each alone shows that everything before has come.
+        // The last send to each account alone shows that everything before it has come.
         for person in people { try app.mustSend("end", ["toAccids": [person.name]]) }
         for stream in streams { #expect(stream.wait(forBody: "end")) }
         expectBodies(["end"], on: streams[0])
@@ -118,7 +118,8 @@ extension EndToEnd {
       }
     }
 
-    // Notifications of different spaces come in no order, so these wait for all of them and compare them as a set.
+    // Notifications of different spaces have no order, so these wait for all of them and compare them as a
+    // set.
 
     private func expectBodies(
       _ bodies: [String], on stream: EventStream, location: SourceLocation = #_sourceLocation

@@ -3,14 +3,14 @@ import Glibc
 import TestKit
 import Testing
 
-/// Copies of notifications while brokers die, receivers fail and Redis is away: each arrives, in the order of its space,
-/// and of no space two at a time.
+/// Copies of notifications while brokers die, receivers fail and Redis is away. Each copy arrives, in the
+/// order of its space, and no space has two copies under way at the same time.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct WebhookFaultTests {
   private static let settings = [
     "BELFRY_WEBHOOKS_ALLOWED_NETWORKS": #"["127.0.0.0/8"]"#, "BELFRY_WEBHOOKS_TIMEOUT_MILLISECONDS": "1000",
   ]
 
-  /// A receiver that takes a moment for each copy, and sees whether a space has two under way.
+  /// A receiver that takes a moment for each copy, and notices if a space has two under way.
   private final class Receiver: Sendable {
     private struct Seen {
       var underWay: [String: Int] = [:]
@@ -49,7 +49,7 @@ import Testing
     var overlaps: Int { seen.withLock { $0.overlaps } }
     var ids: Set<Int64> { seen.withLock { Set($0.ids.values.joined()) } }
 
-    /// Whether, of each space, what came for the first time came in order.
+    /// True if the first deliveries of each space came in order.
     var isInOrder: Bool {
       seen.withLock { seen in
         seen.ids.values.allSatisfy { ids in
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  /// It goes on when it is let, with what another has delivered meanwhile.
+  /// It goes on when it may, with the copies that another broker has delivered meanwhile.
   @Test func aBrokerThatStandsStillHoldsNothingUp() async throws {
     let receiver = try Receiver()
     try await withWorld(brokers: 2, settings: Self.settings) { world in
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test func aReceiverThatComesAndGoesMissesNothing() async throws {
-    // Each connection that is reset is a failure; of the first ones every third.
+    // Each connection that is reset is a failure; this is every third of the first connections.
     let receiver = try Receiver { number in number < 60 && number % 3 == 0 }
     try await withWorld(brokers: 2, settings: Self.settings) { world in
       let app = try Person.app(at: world[0])
@@ -157,7 +157,8 @@ import Testing
       for number in 0..<80 {
         sent.insert(try #require(Int64(app.mustSend("\(number)", ["serverId": servers[number % 8]]))))
       }
-      // What fails twice is tried again after minutes: a replay is how somebody who knows does not wait.
+      // A copy that fails twice is tried again after minutes. An operator who knows of the failure uses a
+      // replay and does not wait.
       let id = try #require(
         app.call("GET", "/v1/webhooks").object["webhooks"].flatMap { $0 as? [[String: Any]] }?
           .first?["webhookId"] as? String)

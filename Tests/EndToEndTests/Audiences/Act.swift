@@ -1,13 +1,14 @@
 import BelfryModel
 import Testing
 
-/// One request of somebody in a play. `{server}` and the like stand for what the play has made.
+/// One request of a person in a play. `{server}` and similar words stand for the things that the play has
+/// made.
 struct Line: Sendable {
   var by: String
   var method: String
   var path: String
   var body: JSONValue?
-  /// What it makes is known by this name from then on.
+  /// The name that the new thing has from then on.
   var name: String?
 
   init(_ by: String, _ method: String, _ path: String, _ body: JSONValue? = nil, as name: String? = nil) {
@@ -30,7 +31,7 @@ struct Heard: Sendable {
   }
 }
 
-/// One thing somebody does, what had to be done before it, and exactly who hears of it.
+/// One action of a person, the requests before it, and exactly the accounts that receive a notification.
 struct Act: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var before: [Line] = []
@@ -51,10 +52,11 @@ struct Act: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// Where acts are played: a population, each account on its devices, and a space made anew for every act.
+/// The setting of acts: a population, each account on its devices, and a space that is made again for every
+/// act.
 struct Stage: Sendable {
   /// The accounts and their devices.
   var cast: [String: [String]]
-  /// Makes the space and what is in it: members, roles, mutes, bans.
+  /// Makes the space and its content: members, roles, mutes, bans.
   var setUp: [Line]
 }

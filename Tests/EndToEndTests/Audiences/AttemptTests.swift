@@ -3,8 +3,8 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// Every operation, tried by everybody. Who may and who may not is put to the test in the model, account by
-  /// account; here it is that a refusal writes nothing to Redis.
+  /// Everybody tries every operation. The tests of the model check the permissions account by account. These
+  /// tests check that a refusal writes nothing to Redis.
   @Suite struct Attempts {
     @Test func servers() async throws { try await tryAll(ServerActs.stage, ServerActs.all) }
     @Test func channels() async throws { try await tryAll(ChannelActs.stage, ChannelActs.all) }
@@ -15,7 +15,7 @@ extension EndToEnd {
     @Test func rooms() async throws { try await tryAll(RoomActs.stage, RoomActs.all) }
 
     private func tryAll(_ stage: Stage, _ acts: [Act]) async throws {
-      // Rooms are left alone meanwhile: looking after them writes, too.
+      // Rooms have long timeouts here, because maintaining them writes too.
       let settings = [
         "BELFRY_LIMITS_ABSENCE_MILLISECONDS": "600000", "BELFRY_LIMITS_ROOMS_PER_ACCOUNT": "1000",
       ]
@@ -23,7 +23,7 @@ extension EndToEnd {
         let scenario = try AudienceScenario(stage, in: world, watches: false)
         for act in acts {
           let answers = try await scenario.attempt(act)
-          // Whoever does it on the stage may.
+          // The person who does it in the act must be allowed.
           if let status = answers[act.line.by] {
             #expect((200...299).contains(status), "\(act.testDescription) as \(act.line.by): \(status)")
           }
@@ -34,8 +34,8 @@ extension EndToEnd {
 }
 
 extension AudienceScenario {
-  /// The act as each of the cast would try it. Whoever is refused is told why in a word that a program can
-  /// switch on, and has changed nothing.
+  /// The act as each of the cast would try it. A refused person gets a code that a program can use, and has
+  /// changed nothing.
   func attempt(_ act: Act) async throws -> [String: Int] {
     var answers: [String: Int] = [:]
     try await prepare(act)
@@ -54,8 +54,8 @@ extension AudienceScenario {
     return answers
   }
 
-  /// - Returns: the answer, and how much it wrote. Brokers note by themselves when they swept a partition, from half a
-  ///   minute after their start; what is refused is tried again if that came between.
+  /// - Returns: the answer, and the number of writes. From half a minute after their start, brokers record
+  ///   when they swept a partition; if that came in between, the refused request is tried again.
   private func `try`(_ line: Line, by person: Person) throws -> (Answer, writes: Int) {
     while true {
       let before = try Writes(redis)
@@ -68,12 +68,12 @@ extension AudienceScenario {
   }
 }
 
-/// What Redis has counted of writes: the same work however much it holds.
+/// The writes that Redis has counted. They are the same for the same work, independent of the amount of data.
 struct Writes {
   let count: Int
   /// When each partition was swept.
   let sweeps: Substring
-  /// What the outboxes hold.
+  /// The number of items in the outboxes.
   let waiting: Int
 
   private static let tags = Partitions.standard.hashTags

@@ -5,20 +5,21 @@ import Testing
 
 /// Plays acts against a broker and watches every device of the whole cast.
 ///
-/// All streams stay open throughout. Ids say what belongs to an act: they are made from Redis's clock, and an act has some
-/// milliseconds of its own. The order in which a device hears it says nothing, since spaces have no order among each other.
+/// All streams stay open throughout. Ids show which notifications belong to an act: they are made from
+/// Redis's clock, and each act has some milliseconds of its own. The order on a device does not matter,
+/// because spaces have no order among each other.
 final class AudienceScenario {
   private let stage: Stage
   let redis: RedisServer
   private let app: Person
   private(set) var people: [String: Person] = [:]
   private var streams: [(account: String, device: String, stream: EventStream)] = []
-  /// What the names in braces stand for in the act that is played.
+  /// The values of the names in braces in the present act.
   private var names: [String: String] = [:]
   private var marks = 0
   private var played: [(name: String, ids: Range<MessageID>, expected: [String: [Int]])] = []
 
-  /// - Parameter watches: false where nobody needs to hear anything.
+  /// - Parameter watches: false if nobody needs to receive anything.
   init(_ stage: Stage, in world: World, watches: Bool = true) throws {
     self.stage = stage
     redis = world.redis
@@ -60,7 +61,8 @@ final class AudienceScenario {
     try explain(act, ids)
   }
 
-  /// Once more of all acts, in the end: a device may have heard of one too late to be seen then.
+  /// Checks all acts once more in the end, because a device may have received a notification too late to be
+  /// seen before.
   func checkAll() {
     for (name, ids, expected) in played {
       for (account, device, stream) in streams {
@@ -70,7 +72,7 @@ final class AudienceScenario {
     }
   }
 
-  /// Returns when others have learned what they have to, too: that is written after the answer.
+  /// Prepares an act, and waits until other partitions have it too, which are written after the answer.
   func prepare(_ act: Act) async throws {
     names = [:]
     for line in stage.setUp + act.before { try say(line) }
@@ -81,7 +83,7 @@ final class AudienceScenario {
     try await eventually("the outboxes are not emptied") { try Writes(redis).waiting == 0 }
   }
 
-  /// An id between those of all that was written before and of all that is written from now on.
+  /// An id between those of all earlier writes and all later ones.
   private func boundary() async throws -> MessageID {
     func milliseconds() throws -> Int64 {
       let words = try redis.command("TIME").split(separator: "\n").compactMap { Int64($0) }
@@ -93,8 +95,8 @@ final class AudienceScenario {
     return MessageID(firstAtUnixMilliseconds: before + 1)
   }
 
-  /// On a machine that does much else Redis may leave a broker without an answer for a while: who is told to try again
-  /// does.
+  /// On a busy machine Redis may leave a broker without an answer for a while. A person who is told to try
+  /// again does so.
   func ask(_ person: Person, _ line: Line) throws -> Answer {
     for _ in 0..<20 {
       let answer = try person.call(line.method, fill(line.path), json: line.body.map { fill($0) })
@@ -111,7 +113,7 @@ final class AudienceScenario {
     try #require(
       (200...299).contains(answer.status), "\(line.by) \(line.method) \(fill(line.path)): \(answer)")
     if let name = line.name {
-      // What is made inside a space is answered with the space's id beside its own: the inmost first.
+      // A thing inside a space is answered with the space's id as well. The innermost id comes first.
       let ids = ["code", "fileId", "channelId", "serverId", "groupId", "roomId"].compactMap { answer[$0] }
       names[name] = ids.first
     }
@@ -126,7 +128,8 @@ final class AudienceScenario {
     return expected.mapValues { $0.sorted() }
   }
 
-  /// Sends everybody a mark and waits until all have it. Until then the test watches those who must not hear anything.
+  /// Sends everybody a mark and waits until all have it. Until then the test watches the accounts that must
+  /// not receive anything.
   private func mark() throws {
     marks += 1
     let text = "mark \(marks)"
@@ -162,7 +165,7 @@ final class AudienceScenario {
 
   // MARK: Asking why
 
-  /// `explain` says of every notification of the act, for everybody, what their devices saw.
+  /// For every notification of the act and everybody, `explain` must match what their devices saw.
   private func explain(_ act: Act, _ ids: Range<MessageID>) throws {
     var receivers: [String: Set<String>] = [:]
     for (account, _, stream) in streams {
@@ -208,7 +211,7 @@ final class AudienceScenario {
       kind, account, server: names["server"], group: names["group"], room: names["room"], channel: channel)
   }
 
-  /// The id that an invitation or application has, so that nobody has to look for it.
+  /// The id that an invitation or application has, so that no test has to look for it.
   static func requestID(
     _ kind: String, _ account: String, server: String? = nil, group: String? = nil, room: String? = nil,
     channel: String? = nil

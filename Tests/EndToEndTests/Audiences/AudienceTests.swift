@@ -2,7 +2,7 @@ import BelfryModel
 import Testing
 
 extension EndToEnd {
-  /// Every operation, and exactly who hears of it: each account on each of its devices, and nobody else.
+  /// Every operation, and exactly the accounts that are notified: on each of their devices, and nobody else.
   @Suite struct Audiences {
     /// With a threshold of three a server of seven is as large as one of a million.
     private static let small = ["BELFRY_LIMITS_SUBSCRIPTION_THRESHOLD": "3"]

@@ -32,7 +32,8 @@ extension EndToEnd {
       }
     }
 
-    /// A broker that stands still while the others go on and the clock moves: what waits in its sockets is shown.
+    /// A broker stands still while the others go on and the clock moves. Afterwards it shows the
+    /// notifications that wait in its sockets.
     @Test func aBrokerThatStandsStillShowsWhatWaitedForIt() async throws {
       try await play { scene in
         let stream = try scene.alice.stream(at: scene.world[1])
@@ -67,7 +68,8 @@ extension EndToEnd {
   }
 }
 
-/// Alice in some servers, with a stream and pages that each go on from their cursors, and what she is owed.
+/// Alice in some servers, with a stream and pages that each continue from their cursors, and the
+/// notifications that she must get.
 private final class Scene {
   let world: World
   let clock: ShiftedClock
@@ -76,7 +78,7 @@ private final class Scene {
   private let app: Person
   private(set) var servers: [String] = []
   private(set) var sent: Set<String> = []
-  /// What was marked, one by one or with all there was.
+  /// The marked notifications, marked one by one or all at once.
   private(set) var read: Set<String> = []
   private var readOneByOne: Set<String> = []
   private let stream: EventStream
@@ -117,7 +119,8 @@ private final class Scene {
     readOneByOne.formUnion(some)
   }
 
-  /// Up to one of those that are there, or up to whatever there is: then nothing that is sent later is read.
+  /// Marks up to one of the present notifications, or up to the largest id. In that case no later send is
+  /// read.
   func markEverything(_ random: inout SeededGenerator) throws {
     let unread = sent.subtracting(read).sorted()
     let isAll = random.below(2) == 0 || unread.isEmpty

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// Whatever cursor a broker hands out, it takes back, from wherever a client may put it.
+  /// A broker accepts every cursor that it gives out, in each place where a client may put it.
   @Suite struct CursorSize {
     @Test func ofSevenHundredServersItIsShort() async throws {
       try await withWorld { world in

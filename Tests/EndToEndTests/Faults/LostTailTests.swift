@@ -3,7 +3,8 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// Redis comes back without what it acknowledged last, and brokers and readers go on with newer cursors.
+  /// Redis comes back without its last acknowledged writes, and brokers and readers continue with newer
+  /// cursors.
   @Suite struct LostTail {
     @Test func whoStandsAtWhatWasLostIsToldAndMissesNothingNew() async throws {
       try await play { scene in
@@ -21,7 +22,7 @@ extension EndToEnd {
 
         try await scene.restart(losingAfter: end)
         #expect(stream.wait(forEvent: "gap"))
-        // Before anything new is given, too.
+        // This holds even before a new id is given.
         #expect(try GapRange(scene.page(after: pageCursor)).contains(lost))
         let new = try scene.send("new", 3)
         #expect(new.allSatisfy { $0 > lost[2] }, "ids are beyond all that were given before")
@@ -41,14 +42,14 @@ extension EndToEnd {
         let next = try scene.page(after: pageCursor)
         #expect(next.notifications.compactMap { $0["body"] as? String } == Scene.bodies("new", 3))
         #expect(try GapRange(next).contains(lost))
-        // The mark is lost with the rest, and swallows nothing new.
+        // The mark is lost with the rest, and hides nothing new.
         #expect(try scene.reader.unreadBodies() == Scene.bodies("kept", 3) + Scene.bodies("new", 3))
         let after = try scene.page(after: next["cursor"])
         #expect(after.object["gap"] == nil && after.notifications.isEmpty)
       }
     }
 
-    /// More of them than are kept apart.
+    /// Redis loses its tail more often than the broker can tell apart.
     @Test func howOftenSoeverItHappensNothingNewIsMissed() async throws {
       try await play { scene in
         _ = try scene.send("first", 1)
@@ -127,7 +128,7 @@ private struct GapRange {
     self = try #require(GapRange(object))
   }
 
-  /// It begins where the last was that is left, and holds all of these.
+  /// True if the range begins at the last entry that is left, and holds all of these.
   func contains(_ ids: [String]) -> Bool {
     ids.allSatisfy { id in Int64(id).map { from < $0 && $0 <= to } ?? false }
   }
@@ -145,7 +146,7 @@ private struct Scene {
     reader = try Person("alice", at: world[0])
     server = try owner.createServer()
     try Person.app(at: world[0]).add(["alice"], to: server)
-    // What joining told her is read before anything else is.
+    // She first reads the announcements of joining.
     let ids = try reader.unread().compactMap { $0["messageServerId"] as? String }
     if let last = ids.last { _ = try reader.call("POST", "/v1/notifications/read", ["upTo": last]) }
   }

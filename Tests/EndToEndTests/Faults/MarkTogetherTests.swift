@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// Each entry is counted as read once, whoever marks at the same time.
+  /// Each entry is counted as read once, even if several devices mark it at the same time.
   @Suite struct MarkTogether {
     @Test(arguments: [30, 5_000]) func eachIsCountedOnce(count: Int) async throws {
       try await withWorld(brokers: 2) { world in
@@ -25,7 +25,7 @@ extension EndToEnd {
         let some = Array(ids.values.prefix(20))
 
         let counts = Box<Int>()
-        // More of them than a mark is tried again.
+        // There are more devices than retries of a mark.
         concurrently(24) { number in
           guard let alice = try? Person("alice", device: "d\(number)", at: world[number]) else { return }
           let body: [String: Any] =

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// Ids leap ahead of the clock when Redis was started again. The times that people are told do not.
+  /// Ids jump ahead of the clock after a restart of Redis. The times that people see do not.
   @Suite struct Times {
     @Test func timeIsTheClocksWhileIDsAreAhead() async throws {
       var options = RedisServer.Options()

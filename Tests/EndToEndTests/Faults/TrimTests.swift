@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension EndToEnd {
-  /// Logs are held to their length, and whoever comes too late for something is told so.
+  /// Logs are limited to their length, and a client that comes too late for an entry is told so.
   @Suite struct Trims {
     @Test func whoComesTooLateIsToldAndWhoWasThereIsNot() async throws {
       let settings = ["BELFRY_LIMITS_ENTRIES_PER_SPACE": "100"]
@@ -32,9 +32,9 @@ extension EndToEnd {
           #expect(stream.wait(forBody: "999"), "\(name)")
           #expect(stream.bodies.count == Set(stream.bodies).count, "\(name)")
           let gaps = stream.all.filter { $0.name == "gap" }
-          // All that is missing lies in what was told.
+          // Everything that is missing lies in a reported gap.
           let missing = Set(ids).subtracting(stream.notifications.compactMap(\.messageServerId))
-          // How much a socket holds for the slow one is the kernel's.
+          // The kernel decides how much a socket holds for the slow one.
           #expect(name == "slow" || !missing.isEmpty, "\(name)")
           let untold = missing.filter { id in !gaps.contains { Self.gap($0.object, holds: id) } }
           #expect(untold.isEmpty, "\(name)")
@@ -54,7 +54,7 @@ extension EndToEnd {
           #expect(!shown.contains { Self.gap(gap, holds: $0) })
         }
         #expect(try alice.call("GET", "/v1/notifications?after=\(atEnd)").object["gap"] == nil)
-        // What was trimmed was not for her.
+        // The trimmed entries were not for her.
         try Person.app(at: world[0]).add(["carol"], to: server)
         let carol = try Person("carol", at: world[0])
         #expect(try carol.call("GET", "/v1/notifications").object["gap"] == nil)

@@ -5,7 +5,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// A running `belfry serve`, the executable itself, in a folder of its own.
+/// A running `belfry serve`, the executable itself, in its own folder.
 final class Broker: @unchecked Sendable {
   let port: UInt16
   let folder: String
@@ -16,11 +16,11 @@ final class Broker: @unchecked Sendable {
   private var process: ChildProcess?
 
   static let secret = "0123456789abcdef0123456789abcdef"
-  /// For what happens at once: a machine that does much else may take its time.
+  /// The timeout for things that happen at once. A busy machine may take this long.
   static let patience: Duration = .seconds(60)
 
-  /// What `BELFRY_EXECUTABLE` names, as scripts/test has it: what users run. Otherwise the one that is built with the
-  /// tests, beside their runner.
+  /// The executable in `BELFRY_EXECUTABLE`, as scripts/test sets it, which is the one that users run.
+  /// Otherwise the one that is built with the tests, next to their runner.
   static let executable: String = {
     if let named = ProcessInfo.processInfo.environment["BELFRY_EXECUTABLE"] { return named }
     let runner = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
@@ -60,7 +60,7 @@ final class Broker: @unchecked Sendable {
     }
   }
 
-  /// For clients that are programs of their own, which find the authority in `BELFRY_CA`.
+  /// For client programs, which find the authority in `BELFRY_CA`.
   var url: String { "\(TestTLS.isOn ? "https" : "http")://localhost:\(port)" }
   var logPath: String { folder + "/broker.log" }
   var log: String { (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? "" }
@@ -95,7 +95,7 @@ final class Broker: @unchecked Sendable {
     }
   }
 
-  /// What it has of the machine's memory now, and had at most; in KiB.
+  /// The memory that it uses now, and the most that it has used; in KiB.
   var residentKiB: Int { status("VmRSS") }
   var peakKiB: Int { status("VmHWM") }
 
@@ -108,7 +108,7 @@ final class Broker: @unchecked Sendable {
   /// The processor time that it has taken, in hundredths of a second.
   var processorTicks: Int {
     let stat = (try? String(contentsOfFile: "/proc/\(processID ?? 0)/stat", encoding: .utf8)) ?? ""
-    // The name before stands in brackets, and may hold anything.
+    // The name comes first, in parentheses, and may contain any character.
     let fields = stat.drop { $0 != ")" }.split(separator: " ")
     return fields.count > 13 ? (Int(fields[12]) ?? 0) + (Int(fields[13]) ?? 0) : 0
   }
@@ -171,7 +171,7 @@ func withWorld<Result>(
 }
 
 extension RedisServer {
-  /// How many items wait in the outboxes of all partitions.
+  /// The number of items in the outboxes of all partitions.
   func outboxItems() throws -> Int {
     try command("KEYS", "*:outbox").split(separator: "\n")
       .reduce(0) { try $0 + (Int(command("XLEN", String($1))) ?? 0) }

@@ -2,8 +2,8 @@ import Foundation
 import TestKit
 import Testing
 
-/// Random requests, first to one broker, then to two that should not differ. Bodies are unique, so a body names the same
-/// notification at both. Ids are the same only for those that were sent before.
+/// Random requests, first to one broker, then to two that should not differ. Bodies are unique, so a body
+/// names the same notification at both. Only notifications from before have the same ids at both.
 struct DivisionWalk {
   private var random: SeededGenerator
   private let comment: String
@@ -16,7 +16,7 @@ struct DivisionWalk {
   private var count = 0
   /// Each body, its ids at both brokers, and its sender.
   private var sent: [(body: String, ids: [String], sender: String)] = []
-  /// Cursors at each broker, and whose.
+  /// Cursors at each broker, with their accounts.
   private var cursors: [(account: String, texts: [String])] = []
 
   init(seed: UInt64, comment: String) {
@@ -45,7 +45,7 @@ struct DivisionWalk {
     for _ in 0..<150 { try step() }
   }
 
-  /// From now on everything is done at these two.
+  /// From now on every request is made at these two.
   mutating func begin(_ one: (Broker, RedisServer), _ other: (Broker, RedisServer)) {
     (brokers, redis) = ([one.0, other.0], [one.1, other.1])
     for index in sent.indices { sent[index].ids.append(sent[index].ids[0]) }
@@ -132,7 +132,7 @@ struct DivisionWalk {
     try settle()
   }
 
-  // MARK: What is seen
+  // MARK: Comparisons
 
   private mutating func takeCursor(of account: String) throws {
     let limit = 1 + random.below(6)
@@ -162,7 +162,7 @@ struct DivisionWalk {
       #expect(Set(ids).count == ids.count && ids.count == all.count, "\(comment): each once")
       return all.sorted()
     }
-    // A cursor from within a page of the first half is another one at each.
+    // A cursor from within a page of the first half is different at each.
     if seen.count == 2, seen[0] != seen[1] {
       same(seen.map { $0.joined(separator: "\n") }, "from a cursor of \(account) on: \(texts)")
     }
@@ -193,7 +193,7 @@ struct DivisionWalk {
       try compareCounts(of: account)
       try await compareStreams(of: account)
     }
-    // A send from before the move is the same one when it is sent again.
+    // A send from before the move counts as the same when it is repeated.
     for each in sent.prefix(20) {
       let answers = try both {
         try people[each.sender, $0].call("GET", "/v1/notifications/\(each.ids[0])/explain?account=x")
@@ -202,7 +202,7 @@ struct DivisionWalk {
     }
   }
 
-  /// Spaces have no order among each other: the last that was sent need not be the last that is shown.
+  /// Spaces have no order among each other: the last send need not be shown last.
   private func compareStreams(of account: String) async throws {
     guard let (_, texts) = cursors.last(where: { $0.account == account }) else { return }
     try #require(texts.count == brokers.count)
@@ -223,8 +223,9 @@ struct DivisionWalk {
 
   // MARK: Both
 
-  /// Returns when others have learned what they have to, which is written after the answer, and what is sent next has an id
-  /// of a later millisecond: within one, ids of two partitions are in no order of time.
+  /// Waits until other partitions have learned of all changes, which are written after the answer. It also
+  /// waits until the next send has an id of a later millisecond: within one, ids of two partitions have no
+  /// order of time.
   private func settle() throws {
     let deadline = Date(timeIntervalSinceNow: 60)
     while try redis.contains(where: { try $0.outboxItems() > 0 }) {
@@ -241,7 +242,7 @@ struct DivisionWalk {
     try brokers.enumerated().map { try work($0, $1) }
   }
 
-  /// The words of a notification, and whether its id is the one that it was acknowledged with.
+  /// The words of a notification, and if its id is the acknowledged one.
   private func words(_ notification: [String: Any], _ index: Int) -> String {
     let (body, id) = (notification["body"] as? String, notification["messageServerId"] as? String)
     let key = notification["messageClientId"] as? String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One open stream: reads Server-Sent Events on a thread of its own, and lets the test wait for what comes.
+/// One open stream: it reads Server-Sent Events on its own thread, and lets the test wait for events.
 final class EventStream: @unchecked Sendable {
   struct Event: Sendable {
     var name = "message"
@@ -61,7 +61,7 @@ final class EventStream: @unchecked Sendable {
 
   deinit { wire.cut() }
 
-  /// Closes the connection from this end and gives what had come until then.
+  /// Closes the connection from this end, and returns the events that have come.
   @discardableResult
   func cut() -> [Event] {
     wire.cut()

@@ -3,7 +3,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// Runs the executable; gives how it ended, and what it printed.
+/// Runs the executable, and returns its end and its output.
 struct CommandRun {
   let process: ChildProcess
   private let output: String
@@ -18,7 +18,7 @@ struct CommandRun {
 
   var text: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
 
-  /// - Returns: what it printed.
+  /// - Returns: the output.
   @discardableResult
   func end() async throws -> String {
     guard await process.hasEnded(within: .seconds(90)) else {
@@ -29,8 +29,8 @@ struct CommandRun {
   }
 }
 
-/// Accounts in servers, a group and a room, who have read some, subscribed, and hold tickets; and what they must find again
-/// wherever the keyspace is.
+/// Accounts in servers, a group and a room, with marks, subscriptions and tickets. The checks look for them
+/// at each place of the keyspace.
 final class MoveScene {
   let servers: [String]
   let group: String
@@ -38,10 +38,10 @@ final class MoveScene {
   let ticket: String
   let webhook: String
   private(set) var first: [String: String] = [:]
-  /// What was acknowledged to alice, by what she sent it as.
+  /// The sends of alice that were acknowledged, by their keys.
   private(set) var sent: [(key: String, id: String, place: [String: String])] = []
   let accounts = ["bob", "carol"]
-  /// Carol has read the first notification of so many servers.
+  /// The number of servers whose first notification carol has read.
   private static let markedCount = 3
   private var rounds = 0
 
@@ -66,8 +66,8 @@ final class MoveScene {
     ticket = try #require(
       Person("bob", at: broker).call("POST", "/v1/notifications/stream/tickets")["ticket"])
     let early = try sendFirst(0..<Self.markedCount, by: alice)
-    // Within a millisecond ids are in the order of their partitions, not in the order of sending. A mark up to the largest of
-    // these covers exactly these only if all others are of a later millisecond.
+    // Within a millisecond the order of ids depends on their partitions, not on the order of sending. A mark
+    // up to the largest of these ids covers exactly these only if all others are of a later millisecond.
     let last = try #require(early.max())
     while Date().timeIntervalSince1970 * 1_000 < Double(last.unixMilliseconds + 1) { usleep(500) }
     let late = try sendFirst(Self.markedCount..<servers.count, by: alice)
@@ -91,9 +91,9 @@ final class MoveScene {
     try #require(marked.status == 200, "\(marked)")
   }
 
-  /// Sends on while the work goes on, over two threads; what fails can be sent again in the end.
-  /// - Parameter untilRefused: whether to send on after the work until something is refused.
-  /// - Returns: what was not acknowledged, with its place.
+  /// Sends from two threads while the work goes on. Failed sends can be repeated in the end.
+  /// - Parameter untilRefused: true if sending goes on after the work until a send is refused.
+  /// - Returns: the sends that were not acknowledged, with their places.
   func whileSending(
     at broker: Broker, untilRefused: Bool = false, _ work: () async throws -> Void
   ) async throws -> [(key: String, place: [String: String])] {
@@ -144,7 +144,8 @@ final class MoveScene {
     return refused.values
   }
 
-  /// All that was acknowledged is unread once; what was read is not; what was not acknowledged is there once or not at all.
+  /// All acknowledged notifications are unread once, and read ones are not. Those that were not acknowledged
+  /// exist once or not at all.
   func check(at broker: Broker, refused: [(key: String, place: [String: String])] = []) throws {
     for name in accounts {
       let person = try Person(name, at: broker)
@@ -169,7 +170,7 @@ final class MoveScene {
 
   private var unmarkedByCarol: [String] { (Self.markedCount..<servers.count).map { "first \($0)" } }
 
-  /// Sent again with the same key, it is the same; and what was refused is sent now, or was done.
+  /// Repeated sends with the same key are the same sends. Refused sends are sent now, or had been done.
   func checkDedupe(at broker: Broker, refused: [(key: String, place: [String: String])]) throws {
     let alice = try Person("alice", at: broker)
     for each in sent.suffix(40) + sent.prefix(10) {

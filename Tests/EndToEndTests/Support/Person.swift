@@ -3,8 +3,9 @@ import BelfryServer
 import Foundation
 import Testing
 
-/// Somebody at a broker: an account on a device, or a trusted caller. For one thread at a time: of two that ask over
-/// the one connection, each reads the other's answer or waits for one in vain, and asks again.
+/// A person at a broker: an account on a device, or a trusted caller. Only one thread may use it at a time.
+/// If two threads sent requests over the one connection, each would read the other's answer, or wait for one
+/// in vain and send again.
 final class Person: @unchecked Sendable {
   let name: String
   let headers: [String: String]
@@ -38,7 +39,7 @@ final class Person: @unchecked Sendable {
       headers["Content-Type"] = "application/json"
       body = Array(try JSONSerialization.data(withJSONObject: json, options: [.sortedKeys]))
     }
-    // A connection is kept, and made anew when the broker has closed it.
+    // A connection is kept, and opened again when the broker has closed it.
     if let wire, let answer = try? wire.request(method, path, headers: headers, body: body) {
       return keep(answer, wire)
     }
@@ -60,7 +61,7 @@ final class Person: @unchecked Sendable {
       port: (other ?? broker).port, path: "/v1/notifications/stream" + query, headers: headers, reads: reads)
   }
 
-  // MARK: What people do
+  // MARK: Actions
 
   func createServer(_ name: String = "a server") throws -> String {
     let answer = try call("POST", "/v1/servers", ["name": name])

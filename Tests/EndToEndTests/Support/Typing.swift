@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 
 extension Person {
-  /// How a command ended, and what it printed.
+  /// The end of a command, and its output.
   struct Typed: CustomStringConvertible {
     let code: Int32
     let out: String

@@ -49,7 +49,7 @@ final class Wire: @unchecked Sendable {
   /// Empty at the end of a chunked body, nil when the connection ends first.
   func readChunk() throws -> [UInt8]? { try connection.readChunk() }
 
-  /// Whether the broker has closed the connection.
+  /// True if the broker has closed the connection.
   func ends() -> Bool { connection.ends() }
 
   func readHead() throws -> (status: Int, headers: [String: String]) {
@@ -70,7 +70,7 @@ final class Wire: @unchecked Sendable {
   }
 }
 
-/// An answer, and what tests ask of it.
+/// An answer, with the properties that tests need.
 struct Answer: Sendable, CustomStringConvertible {
   let status: Int
   let headers: [String: String]
