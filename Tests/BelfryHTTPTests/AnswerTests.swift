@@ -3,9 +3,9 @@ import Testing
 
 @testable import BelfryHTTP
 
-/// What answers have beside what the handler answered.
+/// The fields that answers have in addition to those of the handler.
 @Suite struct AnswerTests {
-  /// A page in a browser reads nothing, not even that it was refused, without fields that follow from its request.
+  /// Without fields that depend on its request, a page in a browser reads nothing, not even a refusal.
   @Test func everyAnswerToARequestHasItsFields() throws {
     var limits = HTTPLimits.patient
     limits.requestTime = .milliseconds(200)
@@ -34,7 +34,7 @@ import Testing
     #expect(try plain.readResponse().headers["marked"] == nil)
   }
 
-  /// It is held once, however many take it, and however slowly.
+  /// A shared body is held once, even if many clients take it slowly.
   @Test func sharedBodiesCountInNoBudget() throws {
     let budgets = HTTPBudgets(answers: SharedBytes(limitBytes: 1 << 20, accountBytes: 1 << 20))
     let server = try TestServer(budgets: budgets)

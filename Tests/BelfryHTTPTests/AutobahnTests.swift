@@ -2,8 +2,8 @@ import Foundation
 import TestKit
 import Testing
 
-/// What Autobahn's fuzzing client, which is no part of the build, finds in the framing: it plays its cases against the echo,
-/// where `BELFRY_AUTOBAHN` is the program that runs them (`scripts/check-sockets`).
+/// Runs Autobahn's fuzzing client, which is no part of the build, against the echo server, to find mistakes
+/// in the framing. `BELFRY_AUTOBAHN` names the program that runs the cases (`scripts/check-sockets`).
 @Suite struct AutobahnTests {
   private static let program = ProcessInfo.processInfo.environment["BELFRY_AUTOBAHN"]
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BelfryHTTP
 
-/// What requests make the broker hold, all together and those of each account.
+/// The bytes that requests make the broker hold, in total and for each account.
 @Suite struct BudgetTests {
   @Test func eachAccountHasItsOwnAndAllHaveOne() {
     let shared = SharedBytes(limitBytes: 30_000, accountBytes: 20_000)
@@ -22,7 +22,7 @@ import Testing
     #expect(hold(6_000, nil) == .all)
     #expect(shared.heldBytes == 25_500)
     #expect(shared.accountsHolding == 3)
-    // What is small is not counted.
+    // Small numbers of bytes are not counted.
     #expect(hold(HeldBytes.uncountedBytes, "a") == nil)
     #expect(shared.heldBytes == 25_500)
     held = []
@@ -40,7 +40,7 @@ import Testing
       return one.grow(to: bytes)
     }
     for number in 0..<4 {
-      // As much as each of them gets.
+      // Each of them takes as much as it gets.
       for _ in 0..<64 { _ = hold(8 << 20, UTF8Text("attacker \(number)")) }
       for _ in 0..<64 { _ = hold(256 << 10, UTF8Text("attacker \(number)")) }
     }
@@ -49,7 +49,7 @@ import Testing
     for _ in 0..<4 { #expect(hold(8 << 20, nil) == nil) }
   }
 
-  /// Results are told in any case, so whoever takes none has nothing more done.
+  /// Results are always sent. So no more requests are carried out for an account that does not take them.
   @Test func whoTakesNoResultsIsExhausted() {
     let shared = SharedBytes(limitBytes: 30_000, accountBytes: 10_000)
     var held: [HeldBytes] = []
@@ -67,7 +67,7 @@ import Testing
 
   private static let body = String(repeating: "x", count: 0x10000)
 
-  /// All of a body of 64 KiB but its last byte.
+  /// Sends all of a body of 64 KiB except its last byte.
   private func begin(_ server: TestServer, account: String? = nil) throws -> RawConnection {
     let client = try RawConnection(port: server.port)
     let field = account.map { "Account: \($0)\r\n" } ?? ""
@@ -84,14 +84,14 @@ import Testing
     let late = try begin(server, account: "a")
     late.send("x")
     #expect(try late.readResponse().status == 429)
-    // Others do not notice, nor do those whose bodies are there.
+    // Other clients do not notice, and neither do clients whose bodies are complete.
     let other = try begin(server, account: "b")
     other.send("x")
     #expect(try other.readResponse().status == 200)
     clients[0].send("x")
     #expect(try clients[0].readResponse().status == 200)
     #expect(server.eventually { budgets.bodies.heldBytes == 192 << 10 })
-    // Then there is room again, and the connection was not lost.
+    // There is room again, and the connection was not lost.
     #expect(try late.get("/echo").status == 200)
     let again = try begin(server, account: "a")
     again.send("x")
@@ -108,7 +108,7 @@ import Testing
     let late = try begin(server)
     late.send("x")
     #expect(try late.readResponse().status == 503)
-    // What has no body, or a small one, goes on.
+    // Requests without a body, or with a small one, go on.
     #expect(try late.get("/echo").status == 200)
     late.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\n\r\nhello")
     #expect(try late.readResponse().status == 200)
@@ -116,7 +116,7 @@ import Testing
     #expect(server.eventually { budgets.bodies.heldBytes == 0 })
   }
 
-  /// Without a length a body is counted too, by what it takes.
+  /// A body without a length is counted too, by the bytes that it takes.
   @Test func chunkedBodiesAreBounded() throws {
     let budgets = HTTPBudgets(bodies: SharedBytes(limitBytes: 10 << 20, accountBytes: 256 << 10))
     let server = try TestServer(budgets: budgets)
@@ -134,7 +134,7 @@ import Testing
     #expect(server.eventually { budgets.bodies.heldBytes == 0 })
   }
 
-  /// A body that is worked on counts until its answer has been given.
+  /// A body counts until its request has been answered.
   @Test func whatIsWorkedOnIsHeld() throws {
     let budgets = HTTPBudgets()
     let server = try TestServer(budgets: budgets)
@@ -143,7 +143,7 @@ import Testing
     client.send("POST /hold HTTP/1.1\r\nHost: t\r\nContent-Length: 100000\r\n\r\n\(body)")
     #expect(server.eventually { server.notes.contains("handle /hold") })
     #expect(budgets.bodies.heldBytes == 100_000)
-    // Whoever leaves does not end the work, so it counts as before.
+    // A client that leaves does not end the work, so the body still counts.
     client.close()
     #expect(server.eventually { server.openConnections == 0 })
     #expect(budgets.bodies.heldBytes == 100_000)
@@ -171,7 +171,7 @@ import Testing
     #expect(try other.readHead().status == 200)
     #expect(try askForMuch(server, account: "c").readResponse().status == 503)
     #expect(budgets.answers.heldBytes == 16 << 20)
-    // What tells of something done is told.
+    // The results of changes are always sent.
     let done = try askForMuch(server, "POST", account: "a")
     #expect(try done.readHead().status == 200)
     for client in [first, other, done] { client.close() }

@@ -1,7 +1,7 @@
 import BelfryHTTP
 
-/// Says again what it is told, as an echo server does, through what is pulled from it: so the echoes meet pongs and close
-/// frames. `hold` holds it back from taking more, until the test lets go.
+/// Repeats all messages, as an echo server does. The socket pulls the echoes, so they meet pongs and close
+/// frames. `hold` keeps it from taking more, until the test releases it.
 final class EchoOwner: WebSocketOwner {
   private(set) var socket: WebSocket?
   private(set) var heardCount = 0

@@ -2,14 +2,14 @@ import Testing
 
 @testable import BelfryHTTP
 
-/// What a client's frames are read as, whole and byte by byte.
+/// Reading a client's frames, whole and byte by byte.
 @Suite struct FrameReaderTests {
   /// A client's frame, masked.
   struct Frame {
     var first: UInt8
     var payload: [UInt8]
     var isMasked = true
-    /// Instead of the shortest way to write the length.
+    /// The number of bytes for the length, if it is not the shortest form.
     var lengthBytes: Int?
 
     init(_ first: UInt8, _ payload: [UInt8] = [], isMasked: Bool = true, lengthBytes: Int? = nil) {
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  /// - Parameter code: what the refusal says; what came before it was taken.
+  /// - Parameter code: the code of the refusal; earlier frames were accepted.
   private func refuse(
     _ frames: [Frame], _ code: Int, after taken: [FrameReader.Step] = [],
     _ sourceLocation: SourceLocation = #_sourceLocation
@@ -90,7 +90,7 @@ import Testing
     refuse([Frame(Self.binary, payload)], 1_003)
   }
 
-  /// With its first byte, in whatever frames the rest would come.
+  /// It is refused with its first byte, independent of its other frames.
   @Test func binaryIsRefusedBeforeItArrives() {
     for first in [0x02, 0x82] as [UInt8] {
       #expect(Self.steps([first], inPiecesOf: 1) == [.refused(.unsupportedData)])
@@ -103,7 +103,7 @@ import Testing
     refuse([Frame(0x01, half), Frame(Self.last, half)], 1_009)
   }
 
-  /// Frames that are no message and no long part of one.
+  /// Frames that are neither a message nor a long part of one.
   @Test func lightFramesAreCounted() {
     let long = [UInt8](repeating: 0x2A, count: 1_024)
     let cases: [([Frame], Int)] = [
@@ -157,7 +157,7 @@ import Testing
     refuse([Frame(Self.close, [0x03, 0xE8, 0xCE, 0xBA, 0xE1, 0xBD])], 1_007)
   }
 
-  // MARK: What is reserved, as sections 3 and 4, and masks
+  // MARK: Reserved bits and masks, as sections 3 and 4
 
   @Test func reservedBitsAndOpcodes() {
     let hello = Frame(Self.text, "Hello")
@@ -249,7 +249,8 @@ import Testing
     }
   }
 
-  /// As cases 6.4: with the first byte that cannot be right, and not at the end of the frame or the message.
+  /// As in cases 6.4: with the first byte that cannot be right, and not at the end of the frame or the
+  /// message.
   @Test func isToldAtOnce() {
     let text = Array("κόσμε".utf8) + [0xF4, 0x90] + Array("never sent".utf8)
     let bytes = Frame(0x01, text).bytes

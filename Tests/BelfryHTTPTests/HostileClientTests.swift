@@ -5,7 +5,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// Clients that mean harm on plain connections and on sockets, beside one that does not notice them.
+/// Malicious clients on plain connections and on sockets, and an honest one that does not notice them.
 @Suite struct HostileClientTests {
   private func open(_ server: TestServer, receiveBytes: Int32? = nil) throws -> RawSocket {
     try RawSocket(
@@ -13,11 +13,11 @@ import Testing
       tls: TestTLS.shared?.context)
   }
 
-  /// In the process that has both sides.
+  /// The bytes in use by this process, which has both sides.
   private var bytesInUse: Int { Int(count_of_bytes_in_use()) }
 
-  /// Who asks without end and reads no answer is not read from, so a connection holds a few requests of thousands. When it
-  /// reads after all it has each answer, in order.
+  /// A client that sends requests without end and reads no answer is not read from. So a connection holds
+  /// only a few of thousands of requests. When the client finally reads, it receives each answer, in order.
   @Test(.enabled(if: !TestTLS.isOn)) func tenThousandRequestsWhoseAnswersNobodyReads() throws {
     let server = try TestServer()
     let requests = (0..<10_000).flatMap { Array("GET /echo/\($0) HTTP/1.1\r\nHost: t\r\n\r\n".utf8) }
@@ -38,7 +38,7 @@ import Testing
     for _ in 0..<20 { #expect(try other.get("/echo").status == 200) }
     let grown = bytesInUse - before
     #expect(grown < 12 << 20, "\(grown) bytes for 50 connections")
-    // The others stay as they are.
+    // The other clients stay as they are.
     let client = clients[0]
     let rest = Array(requests[sent[0]...])
     let sender = Thread { client.send(rest) }
@@ -71,7 +71,7 @@ import Testing
     #expect(grown < 1 << 20, "\(grown) bytes for a message of two letters")
   }
 
-  /// What is held of messages that never end counts, and is given back.
+  /// The bytes of messages that never end are counted, and given back.
   @Test func halfMessagesUpToTheLimit() throws {
     let budgets = HTTPBudgets(bodies: SharedBytes(limitBytes: 2 << 20, accountBytes: 2 << 20))
     let server = try TestServer(budgets: budgets)

@@ -5,7 +5,7 @@ import TestCertificates
 import TestKit
 import Testing
 
-/// Clients that mean harm, or are broken, beside one that does not notice them.
+/// Clients that are malicious or broken, and an honest one that does not notice them.
 @Suite struct HostileTLSTests {
   private static let hello: [UInt8] = [22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3]
 
@@ -77,7 +77,7 @@ import Testing
 
   @Test func whoStallsIsCountedByHow() throws {
     var limits = HTTPLimits.patient
-    // All are late, and the test says when that is looked at.
+    // All of them are late, and the test decides when deadlines are checked.
     (limits.handshakeTime, limits.sweepInterval) = (.zero, .seconds(3_600))
     try TLSStage.with(limits: limits) { stage in
       let (silent, slow) = (try stage.plainClient(), try stage.plainClient())
@@ -88,14 +88,14 @@ import Testing
       #expect(stage.server.eventually { stage.server.handshakes?.waiting == 2 })
       _ = stage.server.onLoop { server, _ in server.endOverdue() }
       #expect(silent.ends() && slow.ends())
-      // Who only looks whether somebody listens is no failure.
+      // A client that only checks if somebody listens is no failure.
       try stage.plainClient().close()
       #expect(stage.server.eventually { stage.server.openConnections <= 1 })
       #expect(stage.server.handshakes?.failed == [.silent: 1, .tooSlow: 1, .notEncrypted: 1])
     }
   }
 
-  /// Connections that say nothing cost no session, and are not counted among those.
+  /// Connections that send nothing cost no session, and are not counted as sessions.
   @Test func silentConnectionsKeepNobodyOut() throws {
     var limits = HTTPLimits.patient
     limits.handshakesWaiting = 10

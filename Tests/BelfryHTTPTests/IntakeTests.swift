@@ -3,9 +3,9 @@ import Testing
 
 @testable import BelfryHTTP
 
-/// What is done with requests as they arrive, told by the pure part alone.
+/// The steps of requests as they arrive, from the pure part alone.
 @Suite struct IntakeTests {
-  /// All that is done with the bytes, in words.
+  /// All actions for these bytes, in words.
   private func actions(
     _ text: String, inPiecesOf size: Int = .max, bodyMaxBytes: Int = 100, refuse: Bool = false
   ) -> [String] {
@@ -81,8 +81,8 @@ import Testing
     #expect(actions(head + "fffffffffffffffff\r\n") == ["413 last"])
   }
 
-  /// Told at once when it is longer than what is waited for: also if the client then sends no more, and for whatever reason
-  /// it is refused.
+  /// The refusal is sent at once if the body is longer than the broker waits for. This holds even if the
+  /// client then sends no more, and for every reason of a refusal.
   @Test(arguments: [1_000, .max]) func aLongChunkedBodyIsNotWaitedFor(_ size: Int) {
     let head = "POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n"
     func chunks(_ bytes: Int) -> String {

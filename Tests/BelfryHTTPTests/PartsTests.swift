@@ -48,7 +48,7 @@ import Testing
       (["x", "Content-Type", "content-type"], true), (["", ""], true), (["a", "aa", "aaa", "AA"], true),
     ] as [([String], Bool)])
   func aNameThatIsThereTwiceIsNoticed(_ names: [String], _ isRepeated: Bool) {
-    // The values are as the names are, and of other lengths.
+    // The values look like the names, and have different lengths.
     let headers = HTTPHeaders(names.enumerated().map { ($1, String(repeating: $1, count: $0)) })
     #expect(headers.hasRepeatedName == isRepeated)
   }

@@ -19,7 +19,7 @@ import Testing
     #expect(response.status == 413)
     #expect(response.headers["content-type"] == "application/problem+json")
     #expect(!server.notes.contains("handle /echo"))
-    // It was read to its end, so the connection goes on.
+    // The body was read to its end, so the connection goes on.
     #expect(try client.get("/echo").status == 200)
   }
 
@@ -31,7 +31,8 @@ import Testing
     #expect(client.readToEnd() == "")
   }
 
-  /// It is told before anything of the body has come, and what comes of it is read so that the client sees it.
+  /// The refusal is sent before any of the body has come. The body is then read, so that the client sees the
+  /// answer.
   @Test func aLongBodyIsRefusedBeforeItComes() throws {
     let server = try TestServer(bodyMaxBytes: 1_000)
     let client = try RawConnection(port: server.port)
@@ -211,7 +212,7 @@ import Testing
     #expect(server.eventually { server.openConnections == 0 })
   }
 
-  /// It waits for no answer, and would keep its place while it is told one.
+  /// Such a client waits for no answer, and would keep its place while the answer is sent.
   @Test func whoSaysNothingIsClosedWithoutAWord() throws {
     var limits = HTTPLimits.patient
     limits.requestTime = .milliseconds(50)
@@ -221,7 +222,8 @@ import Testing
     #expect(server.eventually { server.openConnections == 0 })
   }
 
-  /// Where the limit is reached silent connections make room before those that wait for their next request.
+  /// When the limit is reached, silent connections make room before connections that wait for their next
+  /// request.
   @Test func silentConnectionsKeepNobodyOut() throws {
     var limits = HTTPLimits.patient
     limits.connectionsPerLoop = 8
@@ -268,7 +270,7 @@ import Testing
     let client = try RawConnection(port: server.port)
     client.send("GET /never HTTP/1.1\r\nHost: t\r\n\r\n")
     #expect(server.eventually { server.notes.contains("handle /never") })
-    // Several times what would be idleness, and several looks at the deadlines.
+    // This is several times the idle time, and several checks of the deadlines.
     usleep(300_000)
     _ = server.onLoop { _, handler in handler.waiting[0].respond(HTTPResponse(status: 204)) }
     #expect(try client.readResponse().status == 204)
@@ -291,7 +293,7 @@ import Testing
     #expect(try third.readResponse().status == 200)
   }
 
-  /// Its client has to expect that at any time, and begins another.
+  /// The client has to expect this at any time, and opens another connection.
   @Test func whatHasBeenIdleLongestMakesRoom() throws {
     var limits = HTTPLimits.patient
     limits.connectionsPerLoop = 3

@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// What a connection remembers of the target before is only taken for the same target.
+  /// A connection remembers its last target only for requests with the same target.
   @Test func aConnectionAsksForTheSameTargetAndForOthers() throws {
     let server = try TestServer()
     let client = try RawConnection(port: server.port)
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  /// Whoever sends many at once and waits for none gets them all, and holds up nobody.
+  /// A client that sends many requests at once without waiting receives all answers, and delays nobody.
   @Test func manyPipelinedRequestsTakeTurnsWithOthers() throws {
     let server = try TestServer()
     let greedy = try RawConnection(port: server.port)
@@ -84,7 +84,7 @@ import Testing
     for number in 0..<5_000 { #expect(try greedy.readResponse().body == "GET echo|\(number)  ") }
   }
 
-  /// It has said all that it will, and reads on.
+  /// The client has sent everything, and reads on.
   @Test func aClientThatClosesItsSideIsAnswered() throws {
     let server = try TestServer()
     let client = try RawConnection(port: server.port)
@@ -190,7 +190,7 @@ import Testing
     #expect(server.openRequests == 0)
   }
 
-  /// The loop has yet to see that somebody has connected, and stops listening.
+  /// The loop has not yet noticed that somebody has connected, and stops listening.
   @Test(.enabled(if: TestTLS.shared == nil, "a handshake that has not begun is ended"))
   func quiescedItServesThoseWhoHadConnected() throws {
     let server = try TestServer()

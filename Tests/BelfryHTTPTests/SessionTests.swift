@@ -4,7 +4,7 @@ import TestCertificates
 import TestKit
 import Testing
 
-/// A client that comes again, on whichever loop, or speaks other protocols.
+/// A client that comes back, on any loop, or speaks other protocols.
 @Suite struct SessionTests {
   private static let request = "GET /echo HTTP/1.1\r\nHost: t\r\n\r\n"
 
@@ -25,17 +25,17 @@ import Testing
       for number in 1...6 {
         #expect(try unsafe connect(loops[number % 2], is13: is13, &session) == test_tls_resumed)
       }
-      // Another certificate voids no ticket, and another key for tickets none of those that are out.
+      // Another certificate makes no ticket void, and another ticket key does not make earlier tickets void.
       try stage.tls.take(TLSIdentity(stage.identity, minimum: .v12))
       #expect(try unsafe connect(loops[1], is13: is13, &session) == test_tls_resumed)
       let later = ContinuousClock.now + TicketKeys.lifetime
       try stage.tls.renewTickets(now: later)
       #expect(try unsafe connect(loops[0], is13: is13, &session) == test_tls_resumed)
-      // By now the ticket is one of the newer key, which the next change keeps as well.
+      // The ticket now has the newer key, which the next change keeps as well.
       try stage.tls.renewTickets(now: later + TicketKeys.lifetime)
       #expect(try unsafe connect(loops[1], is13: is13, &session) == test_tls_resumed)
       #expect(loops.map { $0.handshakes?.resumed } == [4, 5])
-      // Two changes void what was not used in between.
+      // Two changes make tickets void that were not used in between.
       try stage.tls.renewTickets(now: later + TicketKeys.lifetime * 2)
       try stage.tls.renewTickets(now: later + TicketKeys.lifetime * 3)
       #expect(try unsafe connect(loops[0], is13: is13, &session) == test_tls_full)

@@ -17,7 +17,7 @@ import Testing
     Case(name, "GET /echo HTTP/1.1\r\nHost: t\r\n\(fields)\r\n\r\n")
   }
 
-  /// With a body that looks like a request to who takes it for none.
+  /// The body looks like a request to a reader that ignores the body.
   private static func post(_ name: String, _ fields: String) -> Case {
     Case(name, "POST /echo HTTP/1.1\r\nHost: t\r\n\(fields)\r\n\r\n")
   }
@@ -161,7 +161,7 @@ import Testing
     #expect(server.notes == ["refuse 400"])
   }
 
-  /// How the pieces arrive must not matter to what is seen in them.
+  /// The size of the pieces must not matter.
   @Test func itIsRefusedAlsoByteByByte() throws {
     let server = try TestServer()
     for one in Self.all.filter({ $0.request.utf8.count < 70 }) {
@@ -237,7 +237,7 @@ import Testing
     Case("the first version", "GET /echo HTTP/0.9\r\nHost: t\r\n\r\n"),
   ]
 
-  /// What is wrong in a body, or said otherwise than by 400.
+  /// Mistakes in a body, and mistakes with another status than 400.
   @Test(arguments: [(400, chunks), (413, tooLong), (505, versions)])
   func whatIsWrongOtherwiseEndsTheConnectionToo(_ status: Int, _ cases: [Case]) throws {
     let server = try TestServer()
@@ -278,7 +278,7 @@ import Testing
     Case("a later minor version", "GET /echo HTTP/1.2\r\nHost: t\r\n\r\n"),
   ]
 
-  /// Odd, and right all the same.
+  /// These requests are unusual, but valid.
   @Test(arguments: sound)
   func whatIsSoundIsTaken(_ one: Case) throws {
     let server = try TestServer()

@@ -113,8 +113,8 @@ import Testing
     #expect(server.notes.filter { $0 == "finished clientGone" }.count == 1_000)
   }
 
-  /// What a source gives at once, framing included, costs one system call; a stream that is woken for nothing
-  /// costs none.
+  /// The bytes that a source gives at once, framing included, cost one system call. A stream that is woken
+  /// for nothing costs none.
   @Test func aPullIsOneWrite() throws {
     let server = try TestServer()
     let clients = try (0..<20).map { _ in try open(server) }
@@ -128,7 +128,7 @@ import Testing
       return count_of_sends()
     }
     #expect(try #require(after) - #require(before) == 20)
-    // A turn later those woken for nothing have been asked.
+    // A turn later, the streams that were woken for nothing have been pulled.
     #expect(server.onLoop { _, _ in count_of_sends() } == after)
   }
 
@@ -153,7 +153,7 @@ import Testing
     _ = try open(server)
   }
 
-  /// What was asked before is answered before.
+  /// An earlier request is answered first.
   @Test func aStreamFollowsWhatWasPipelinedBeforeIt() throws {
     let server = try TestServer()
     let client = try RawConnection(port: server.port)

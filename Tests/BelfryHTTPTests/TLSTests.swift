@@ -5,7 +5,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// A server that speaks TLS, and what its clients need.
+/// A server with TLS, and the keys that its clients need.
 struct TLSStage {
   let server: TestServer
   let authority: TestAuthority
@@ -27,7 +27,7 @@ struct TLSStage {
     try RawConnection(port: server.port, receiveBytes: receiveBytes, tls: trusting)
   }
 
-  /// By the bytes alone.
+  /// A client without TLS.
   func plainClient() throws -> RawConnection { try RawConnection(port: server.port, tls: nil) }
 
   static func with(
@@ -55,7 +55,8 @@ struct TLSStage {
     }
   }
 
-  /// A record may bring more than one piece of what is read, or less: however they fall, nothing waits for what has come.
+  /// A record may bring more than one piece of the input, or less than one. However the pieces fall, no
+  /// received bytes wait.
   @Test func recordsMayFallAnyHow() throws {
     try TLSStage.with { stage in
       var generator = SeededGenerator(seed: TestEnvironment.seed)
@@ -118,7 +119,7 @@ struct TLSStage {
         #expect(client.readToEnd() == "")
       }
       #expect(stage.server.notes.contains("handshake: it speaks HTTP, not HTTPS"))
-      // Nothing was asked of the handler but the words.
+      // The handler was asked only for the text of the refusal.
       #expect(!stage.server.notes.contains { $0.hasPrefix("route") })
       #expect(try stage.client().get("/echo").status == 200)
     }
@@ -135,7 +136,7 @@ struct TLSStage {
       let after = try RawConnection(port: stage.server.port, tls: other.clientContext())
       #expect(try after.get("/echo").status == 200)
       #expect(try before.get("/echo").status == 200)
-      // What cannot be used leaves the one there is.
+      // An identity that cannot be used leaves the present one in place.
       let wrong = TLSIdentity(certificates: try other.identity("x").certificate, key: stage.identity.key)
       let error = #expect(throws: TLSError.self) { try stage.tls.take(wrong) }
       #expect(error?.code == .keyOfAnother)

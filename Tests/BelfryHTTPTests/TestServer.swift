@@ -7,7 +7,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// A server on a loop of its own, and what the tests' handler saw.
+/// A server on its own loop, and the observations of the tests' handler.
 final class TestServer {
   let port: Int
   private let loop: EventLoop
@@ -20,7 +20,7 @@ final class TestServer {
     init(_ handler: TestHandler) { self.handler = handler }
   }
 
-  /// - Parameter identity: by which it speaks TLS; nil: by none, unless `BELFRY_TEST_TLS` asks for it.
+  /// - Parameter tls: the TLS that it speaks; nil: none, unless `BELFRY_TEST_TLS` asks for it.
   init(
     limits: HTTPLimits = .patient, bodyMaxBytes: Int = 1 << 20, budgets: HTTPBudgets = HTTPBudgets(),
     by tls: ServerTLS? = nil
@@ -68,7 +68,7 @@ final class TestServer {
 }
 
 extension HTTPLimits {
-  /// Nothing ends by time on a machine that does much else, unless a test sets such a time; and that is then noticed soon.
+  /// Nothing times out on a busy machine, unless a test sets such a time. Then the timeout is noticed soon.
   static var patient: HTTPLimits {
     var limits = HTTPLimits()
     (limits.requestTime, limits.keepAliveTime, limits.responseTime) = (
@@ -221,7 +221,7 @@ final class TestHandler: HTTPHandler {
   }
 }
 
-/// Says what it is given to say; or, with a limit, so many bytes that count up.
+/// Sends the given texts; or, with a limit, that number of bytes, which count up.
 final class TestSource: HTTPStreamSource {
   var stream: HTTPStream?
   var pending: [String] = []
@@ -268,7 +268,7 @@ extension RawConnection {
     try self.init(port: UInt16(port), receiveBytes: receiveBytes, tls: tls)
   }
 
-  /// Nil for the last chunk, and where the connection ends.
+  /// Nil for the last chunk, and if the connection ends.
   func readChunkText() throws -> String? {
     try readChunk().flatMap { $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self) }
   }

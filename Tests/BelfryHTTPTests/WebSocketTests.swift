@@ -3,7 +3,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// A WebSocket over a real connection, with an owner that says again what it is told.
+/// A WebSocket over a real connection, with an owner that repeats all messages.
 @Suite struct WebSocketTests {
   private func open(_ server: TestServer, receiveBytes: Int32? = nil) throws -> RawSocket {
     let socket = try RawSocket(
@@ -22,7 +22,7 @@ import Testing
       socket.say(text)
       #expect(try socket.hear() == .text(text))
     }
-    // In pieces, byte by byte at first.
+    // The frame is sent in pieces, byte by byte at first.
     let frame = socket.frame(0x81, Array(text.utf8))
     for byte in frame.prefix(20) { socket.connection.send([byte]) }
     socket.connection.send(Array(frame.dropFirst(20)))
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  /// Whoever pings and does not read the pongs is not read from, so nothing of it piles up.
+  /// A client that pings and does not read the pongs is not read from, so nothing accumulates.
   @Test func pingsOfWhoDoesNotRead() throws {
     let server = try TestServer()
     let socket = try open(server, receiveBytes: 4_096)
@@ -111,7 +111,7 @@ import Testing
     _ = server.onLoop { _, handler in handler.echoes[0].letGo() }
     var heard: [RawSocket.Heard] = []
     while heard.last != .end { heard.append(try socket.hear()) }
-    // What was said before the close frame is not answered any more once that was seen.
+    // Messages from before the close frame are not answered any more once the close frame was read.
     #expect(heard.contains(.close(1_000)))
     #expect(server.onLoop { _, handler in handler.echoes[0].heardCount } == 51)
     socket.connection.close()
@@ -123,7 +123,7 @@ import Testing
     let socket = try open(server)
     socket.say("end")
     #expect(try socket.hear() == .close(4_000))
-    // Still read from, and answered with nothing.
+    // The client is still read from, and gets no answers.
     socket.say("more")
     socket.send(0x89, [1])
     socket.send(0x88, RawSocket.closing(4_000))
@@ -162,7 +162,7 @@ import Testing
     #expect(try stopped.hear() == .end)
   }
 
-  /// What is wrong is told, also behind much that was right, and nothing behind it is heard.
+  /// A mistake is reported, even after many correct frames, and nothing after it is read.
   @Test func whatIsWrongIsTold() throws {
     let server = try TestServer()
     for (frame, code) in [
@@ -180,7 +180,8 @@ import Testing
     #expect(server.eventually { server.openStreams == 0 })
   }
 
-  /// The close frame is seen, however much of what was refused is still to come; and afterwards the connection ends.
+  /// The client sees the close frame, even if much of the refused message is still to come. Afterwards the
+  /// connection ends.
   @Test(arguments: [1_002, 1_003, 1_009])
   func whoIsRefusedWhileSendingIsToldWhy(_ code: Int) throws {
     let server = try TestServer()
@@ -212,7 +213,8 @@ import Testing
     #expect(server.notes.filter { $0.hasPrefix("finished") } == ["finished ended"])
   }
 
-  /// What the kernel holds for a client that does not read is seen, and that it has gone.
+  /// The server notices bytes that the kernel holds for a client that does not read, and notices when they
+  /// are gone.
   @Test func whatIsOnItsWayIsSeen() throws {
     let server = try TestServer()
     let socket = try open(server, receiveBytes: 4_096)
@@ -241,7 +243,7 @@ import Testing
 }
 
 extension TestServer {
-  /// Whether something becomes true in a time in which it should not.
+  /// True if the condition becomes true within a time in which it should not.
   func eventuallyWithin(milliseconds: Int, _ condition: () -> Bool) -> Bool {
     let end = ContinuousClock.now + .milliseconds(milliseconds)
     while ContinuousClock.now < end {
