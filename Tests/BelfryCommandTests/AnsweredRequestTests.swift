@@ -2,9 +2,9 @@ import Foundation
 import TestKit
 import Testing
 
-/// Invitations and applications: what is printed of them, and how they are answered.
+/// Printing and answering invitations and applications.
 @Suite(.timeLimit(.minutes(2))) struct AnsweredRequestTests {
-  /// A token of bob's. Its signature is the broker's business.
+  /// A token of bob's. Only a broker would check its signature.
   private static let bobs: String = {
     let claims = Data(#"{"sub":"bob","exp":9999999999}"#.utf8).base64EncodedString()
     return "e30." + claims.replacing("=", with: "").replacing("+", with: "-").replacing("/", with: "_") + ".x"

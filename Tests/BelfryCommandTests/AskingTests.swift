@@ -3,7 +3,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// How a broker is found, what is sent to it, and what is said when it refuses.
+/// Finding a broker, sending requests to it, and reporting its refusals.
 @Suite(.timeLimit(.minutes(2))) struct AskingTests {
   private static let receipt =
     #"{"messageServerId":"7","messageClientId":"m","time":1767981731000,"duplicate":false}"#
@@ -75,7 +75,7 @@ import Testing
     #expect(outcome.err.contains(#/try again in 30 s, at \d\d:\d\d:\d\d\n/#), "\(outcome.err)")
   }
 
-  // MARK: What is sent
+  // MARK: Requests
 
   @Test func `groups, rooms and what stands on standard input are sent to`() throws {
     let server = try ScriptedServer { _, _ in [.answer(201, Self.receipt)] }

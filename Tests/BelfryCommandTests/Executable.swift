@@ -11,19 +11,19 @@ struct Executable {
 
   var environment: [String: String]
 
-  /// - Parameter server: where `--url` points; nil leaves it out.
+  /// - Parameter token: the token in the environment; nil leaves it out.
   init(token: String? = "t") {
     environment = ["TZ": "UTC", "PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]
     environment["BELFRY_TOKEN"] = token
   }
 
-  /// Beside the tests' own executable.
+  /// The path next to the tests' own executable.
   static func path() throws -> URL {
     URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
       .deletingLastPathComponent().appendingPathComponent("belfry")
   }
 
-  /// - Parameter input: what stands on its standard input; nil: nothing.
+  /// - Parameter input: the text on its standard input; nil: nothing.
   func process(_ words: [String], input: String? = nil) throws -> (
     process: Process, out: FileHandle, err: FileHandle
   ) {

@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  // MARK: What is printed
+  // MARK: Output
 
   @Test func `a duplicate is told`() throws {
     let server = try ScriptedServer { _, _ in [.answer(200, Self.receipt.replacing("false", with: "true"))] }
@@ -331,7 +331,7 @@ import Testing
       process.waitUntilExit()
     }
     try await eventually { !server.requests.isEmpty }
-    // A loop that never rests takes a hundred ticks a second. The ticks that its start takes end after a while.
+    // A loop that never rests takes a hundred ticks a second. The ticks of its start end after a while.
     try await eventually("it does not rest") {
       let before = try Self.processorTicks(of: process)
       try await Task.sleep(for: .seconds(1))

@@ -80,7 +80,7 @@ import Testing
     _ = try ArgumentParser.parse(rest, for: command)
   }
 
-  /// As a shell splits them, with quotes of either kind around a whole word.
+  /// Splits words as a shell does, with quotes of either kind around a whole word.
   private func shellWords(_ text: String) -> [String] {
     let quote: Character = text.contains("'") ? "'" : "\""
     return text.split(separator: quote, omittingEmptySubsequences: false).enumerated().flatMap {

@@ -87,7 +87,7 @@ import Testing
     #expect(command(305, request) == "belfry group approve 56 9")
     #expect(command(404, ["token": "5"]) == "belfry room accept-stage 78 5")
     #expect(command(2, request) == nil && command(100, request) == nil)
-    // An id that is none is not put into a command.
+    // A text that is not an id is not put into a command.
     #expect(command(1, ["requestId": "9; rm"]) == nil)
   }
 

@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// What those ask who run a broker.
+/// Commands for operators of a broker.
 @Suite(.timeLimit(.minutes(2))) struct OperatorCommandTests {
   @Test func `why somebody sees something or not is told in sentences`() throws {
     let explanation =

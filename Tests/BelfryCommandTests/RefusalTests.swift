@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// What a refusal says on standard error, and how the command ends.
+/// The output of a refusal on standard error, and the exit code of the command.
 @Suite struct RefusalTests {
   @Test(arguments: [
     (503, "unknownOutcome", true), (500, "internal", true), (503, "unavailable", false), (503, "busy", false),

@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  /// Nobody listens where its Redis should be, and it starts all the same.
+  /// Nobody listens at the address of its Redis, and it still starts.
   @Test func `a second signal ends it at once`() throws {
     try withFolder { folder in
       let (process, _, log) = try Executable(token: nil).process(
@@ -147,7 +147,8 @@ import Testing
       // A request that does not end: draining waits for it.
       let request = try UnfinishedRequest(port: port, token: token.trimmingCharacters(in: .newlines))
       defer { request.close() }
-      // Whatever this one is told: once it is answered, the connection before it has been accepted.
+      // The answer does not matter. Once this request is answered, the broker has accepted the earlier
+      // connection.
       _ = try Executable(token: nil).run("stats", "--token", "x", "--url", "http://127.0.0.1:\(port)")
       process.terminate()
       var said = ""
@@ -183,7 +184,7 @@ private struct UnfinishedRequest {
       "POST /v1/notifications/read HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer \(token)\r\n"
       + "Content-Length: 10\r\nExpect: 100-continue\r\n\r\n"
     try #require(unsafe send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) == text.utf8.count)
-    // Asked to go on, it is under way.
+    // The broker has sent 100 Continue, so the request is under way.
     var byte: UInt8 = 0
     try #require(unsafe recv(descriptor, &byte, 1, 0) == 1)
   }

@@ -13,7 +13,7 @@ import Testing
     var err: String
   }
 
-  /// Runs a program of this machine; nil where there is none of that name.
+  /// Runs a program of this machine; nil if there is none of that name.
   private func run(_ name: String, _ words: [String], in folder: String = "/tmp", input: String? = nil) throws
     -> Finished?
   {
@@ -48,7 +48,7 @@ import Testing
 
   // MARK: bash
 
-  /// What a real bash offers when Tab is pressed at the end of the words.
+  /// The completions that a real bash offers when Tab is pressed after the words.
   private func offered(_ words: String..., in folder: String = "/tmp") throws -> [String] {
     let script = temporaryFile(Shell.bash.completions(for: table))
     defer { try? FileManager.default.removeItem(atPath: script) }
@@ -110,7 +110,7 @@ import Testing
     let shell = try #require(Shell(rawValue: shell))
     let script = temporaryFile(shell.completions(for: table))
     defer { try? FileManager.default.removeItem(atPath: script) }
-    // Not every machine has them.
+    // Some machines do not have these shells.
     guard let read = try run(shell.rawValue, [check, script]) else { return }
     #expect(read.code == 0 && read.err.isEmpty, "\(read.err)")
   }
@@ -131,7 +131,7 @@ import Testing
         #expect(page.contains { $0.hasPrefix(".B \(form)") }, "\(form)")
       }
     }
-    // Otherwise a request to the formatter.
+    // Otherwise the line would be a request to the formatter.
     for line in page where line.hasPrefix(".") {
       let request = line.prefix { $0 != " " }
       #expect(

@@ -1,7 +1,7 @@
 import BelfryInterface
 import Testing
 
-/// The messages that stand next to the rows, and what a command says with them.
+/// The success messages of the rows, and the output of commands with them.
 @Suite struct SuccessMessageTests {
   private let changing = Routes.all.filter { $0.verb != .get && $0.command != nil }
 

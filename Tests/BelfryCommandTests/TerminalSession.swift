@@ -18,7 +18,7 @@ struct TerminalSession {
     var lines: [String] { text.split(separator: "\r\n").map(String.init) }
   }
 
-  /// - Parameter typed: what is typed ahead.
+  /// - Parameter typed: the text that is typed in advance.
   static func run(
     _ words: [String], columns: UInt16 = 80, environment: [String: String] = [:], typed: String = ""
   ) throws -> Screen {
@@ -54,7 +54,7 @@ struct TerminalSession {
   private func end() throws -> Screen {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
-    // The other side's end is an error here (EIO), not an end of file.
+    // Here the end of the other side is an error (EIO), not an end of file.
     while case let count = unsafe read(screen.fileDescriptor, &buffer, buffer.count), count > 0 {
       bytes += buffer[..<count]
     }

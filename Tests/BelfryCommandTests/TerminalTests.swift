@@ -58,7 +58,7 @@ import Testing
 
   // MARK: Asking
 
-  /// A data folder in which one secret signs and another, whose name is given, can be retired.
+  /// A data folder in which one secret signs and another one, whose name is given, can be retired.
   private func withSecrets(_ body: (String, _ kid: String) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("belfry-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -105,7 +105,7 @@ import Testing
   // MARK: Progress
 
   @Test func `progress is one line that is written over, and gone at the end`() throws {
-    // Nobody listens there, so it ends while it asks.
+    // Nobody listens there, so the command ends while it connects.
     let words = ["backup", "--redis", "redis://127.0.0.1:1", "/tmp/belfry-none-\(UUID().uuidString)"]
     let screen = try TerminalSession.run(words)
     #expect(screen.code == 1)
