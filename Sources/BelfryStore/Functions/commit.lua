@@ -1,25 +1,27 @@
--- commit: carries out transactions of one partition, one after the other, each with an outcome of its own. One that is
--- refused changes nothing and does not affect the others. Calls of Redis:
+-- commit: carries out transactions of one partition, one after the other. Each has its own outcome. A
+-- transaction that is refused changes nothing and does not affect the others. Calls of Redis:
 --
 --   2 the hash of the partition, and the time
 --   1 or 2 dedupe records, if a sender gave an id; 1 more to enter new ones
 --   1 per table of preconditions that is not the same as before (settings; roster for a user)
 --   1 the member count, if an audience depends on it
---   1 append for each entry, and for each that says what another has become; 2 more for a space's first in some
+--   1 append for each entry, and for each update of an earlier entry; 2 more for a space's first in some
 --     17 minutes
 --   1 for an update in a personal space that takes the place of an earlier one
---   2 the mailbox, if it is sent to an account itself, and 1 to count it as the sender's; 1 of a trusted caller's
+--   2 the mailbox, if an account itself is the receiver, and 1 to count it as the sender's; 1 in all if the
+--     caller is trusted
 --   1 the hash of the partition
---   1 publish for each space, again when others were told something in between
+--   1 publish for each space, and 1 more each time that another message was said in between
 --   4 for each account of the same partition whose index changes, 3 for each that gets an entry in its own space
 --
--- So a hundred sends to one server are a hundred calls and ten; a user's alone is 11, a trusted caller's
--- without an id 7. None depends on how many members the space has.
+-- So a hundred sends to one server take a hundred calls and ten. A single send takes 11 from a user, and 7
+-- from a trusted caller that gives no id. None of this depends on how many members the space has.
 --
--- If a call of Redis fails, as on a key of a wrong type, that transaction alone fails; it may be half done, and is never
--- acknowledged. The others are carried out or refused as they would be alone.
+-- If a call of Redis fails, as on a key of a wrong type, that transaction alone fails. It may be half done,
+-- and is never acknowledged. The others are carried out or refused as they would be alone.
 
--- What accounts and a directory of the transaction's own partition have to learn; in `relays` as the outbox would have it.
+-- Reads the changes for accounts and for a directory in the transaction's own partition. `relays` has the
+-- same changes in the form in which the outbox would keep them.
 local function read_near(arguments, at)
   local near = { relays = arguments[at] }
   if near.relays == '' then return nil, at + 1 end
@@ -31,7 +33,7 @@ local function read_near(arguments, at)
   return near, at
 end
 
--- How many arguments an update has.
+-- An update has so many arguments.
 local UPDATE_WORDS = 5
 
 local function read_changes(arguments, at)
@@ -45,8 +47,8 @@ local function read_changes(arguments, at)
   return changes, at
 end
 
--- How many entries are announced; in a personal space also how many there may be in all, and how many of which sender:
--- `1<7500<500<alice`.
+-- Reads how many entries are announced. In a personal space the text also says how many entries the mailbox
+-- may hold in all, how many of one sender, and the sender: `1<7500<500<alice`.
 local function read_count(commit, text)
   commit.announced = tonumber(text)
   if commit.announced then return end
@@ -55,9 +57,9 @@ local function read_count(commit, text)
   commit.capacity = { entries = tonumber(entries), share = tonumber(share), sender = sender }
 end
 
--- Reads the transactions, and the spaces to which they may append. `=` stands for the same preconditions as those of the
--- transaction before, as with many sends to one place; they share a table, and are checked once. `-` in place of changes
--- stands for none, as with sends.
+-- Reads the transactions, and the spaces to which they may append. `=` stands for the same preconditions as
+-- those of the transaction before, as with many sends to one place: the transactions share a table, which is
+-- checked once. `-` in place of changes stands for no changes, as with sends.
 local function read_commits(arguments, at)
   local commits, spaces, is_listed = {}, {}, {}
   local last, basis = #arguments, nil
@@ -96,7 +98,7 @@ local function read_commits(arguments, at)
   return commits, spaces
 end
 
--- Whether the preconditions hold. The result is kept until a transaction of the call changes records.
+-- True if the preconditions hold. The result is kept until a transaction of the call changes records.
 local function holds(call, basis)
   if basis.seen ~= call.changes then
     basis.seen = call.changes
@@ -105,7 +107,7 @@ local function holds(call, basis)
   return basis.holds
 end
 
--- The audience with the threshold applied, by the member count of this moment.
+-- Gives the audience with the threshold applied, by the member count of this moment.
 local function stamp(call, space, audience)
   if not is_by_threshold(audience) then return audience end
   local members = call.members[space]
@@ -116,7 +118,7 @@ local function stamp(call, space, audience)
   return stamped(audience, members, call.threshold)
 end
 
--- The first table that would grow past its ceiling.
+-- Finds the first table that would grow past its ceiling.
 local function find_table_over_ceiling(call, space, changes)
   local is_removed = {}
   for _, name in ipairs(changes.removed) do is_removed[name] = true end
@@ -128,7 +130,7 @@ local function find_table_over_ceiling(call, space, changes)
   end
 end
 
--- How many of the updates take the place of earlier ones.
+-- Counts the updates that take the place of earlier ones.
 local function count_superseded(updates)
   local count = 0
   for at = UPDATE_WORDS, #updates, UPDATE_WORDS do
@@ -137,8 +139,8 @@ local function count_superseded(updates)
   return count
 end
 
--- Whether the account's mailbox may take so many entries, some of which take the place of others. Two calls, one of a
--- trusted caller's.
+-- True if the account's mailbox has room for so many entries; `superseded` of them take the place of others.
+-- Two calls, or one if the caller is trusted.
 local function has_capacity(call, space, capacity, count, superseded)
   local prefix = call.prefix
   if redis_call('XLEN', log_key(prefix, space)) + count - superseded > capacity.entries then return false end
@@ -147,7 +149,7 @@ local function has_capacity(call, space, capacity, count, superseded)
   return tonumber(redis_call('HGET', shares_key(prefix, account), capacity.sender) or 0) + count <= capacity.share
 end
 
--- The ids of the entries, and those of the updates.
+-- Takes the ids of the entries, and those of the updates.
 local function take_ids(partition, commit)
   local ids, update_ids, changes = {}, {}, commit.changes
   for index = 1, commit.announced do ids[index] = take_id(partition) end
@@ -170,15 +172,16 @@ local function write_records(call, space, changes, before)
   end
 end
 
--- Notes when the space is due, unless it is due earlier. Then that time becomes a millisecond earlier: a broker that has
--- read it, and has not seen this commit, must not replace it by a later one (`postpone`).
+-- Notes when the space is due, unless it is due earlier. If it is, that time becomes a millisecond earlier: a
+-- broker that has read the time, and has not seen this commit, must not replace it by a later one
+-- (`postpone`).
 local function wake(prefix, space, time)
   local key = wake_key(prefix)
   if redis_call('ZADD', key, 'LT', 'CH', time, space) == 0 then redis_call('ZINCRBY', key, -1, space) end
 end
 
--- Applies what accounts and a directory of this partition have to learn, within the commit. Returns whether all of it
--- succeeded.
+-- Applies the changes for accounts and for a directory of this partition, within the commit. Returns true if
+-- all of them succeeded.
 local function relay_near(call, space, near, version, before)
   local partition, are_all_done = call.partition, true
   local function try(action)
@@ -209,8 +212,9 @@ local function relay_near(call, space, near, version, before)
   return are_all_done
 end
 
--- Appends to the outbox what other partitions have to learn, and what failed in this one. That is tried again as a whole;
--- what was applied before changes nothing then.
+-- Appends to the outbox the changes for other partitions, and the changes of this partition if one of them
+-- failed. The outbox then repeats these as a whole; a change that was applied before has no effect the second
+-- time.
 local function relay_changes(call, space, changes, before)
   -- The version is later than that of any commit before, and is the item's id, so the outbox is in the order of commits.
   -- Deliveries take later ids.
@@ -224,7 +228,7 @@ local function relay_changes(call, space, changes, before)
   redis_call('XADD', outbox_key(call.prefix), version, 'item', item)
 end
 
--- What is written after the entries.
+-- Writes the changes that follow the entries.
 local function finish_changes(call, space, changes, update_ids, before)
   local partition = call.partition
   for index, id in ipairs(update_ids) do
@@ -235,11 +239,13 @@ local function finish_changes(call, space, changes, update_ids, before)
   end
   relay_changes(call, space, changes, before)
   if changes.wake_time ~= '' then wake(call.prefix, space, changes.wake_time) end
-  -- The sweep finds spaces in the hash of the partition. One that nothing was ever appended to has records all the same.
+  -- The sweep finds spaces in the hash of the partition. A space to which nothing was ever appended may still
+  -- have records, so it has to be noted too.
   if partition.last_of[space] == NO_ID then note_space(partition, space) end
 end
 
--- Everything that can refuse comes first, so that a refusal leaves the partition as it was, its last id included.
+-- All checks that can refuse come first, so that a refusal leaves the partition as it was, its last id
+-- included.
 local function carry_out(call, commit)
   local partition, space, changes = call.partition, commit.space, commit.changes
   if not holds(call, commit.basis) then return 'conflict' end
@@ -257,7 +263,7 @@ local function carry_out(call, commit)
   local ids, update_ids = take_ids(partition, commit)
   if changes then
     write_records(call, space, changes, before)
-    -- Before the entries: a consumer reads its membership again before it judges them.
+    -- This is said before the entries, so that a consumer reads its membership again before it judges them.
     if changes.memberships ~= '' then say(partition.said, space, 'memberships', changes.memberships) end
   end
   for index, id in ipairs(ids) do
@@ -272,8 +278,8 @@ local function carry_out(call, commit)
   return 'committed ' .. before .. (time and ' @' .. time or '') .. ' ' .. table.concat(ids, ' ')
 end
 
--- Gives the outcomes, a line each. Behind the last id before a commit stands `@` and the time at which its entries were
--- appended, where their ids do not say it.
+-- Gives the outcomes, one per line. After the last id before a commit comes `@` and the time at which its
+-- entries were appended, if their ids do not say it.
 local function commit(keys, arguments)
   local commits, spaces = read_commits(arguments, 8)
   local partition = read_partition(keys, spaces)
@@ -295,7 +301,7 @@ local function commit(keys, arguments)
   return table.concat(outcomes, '\n')
 end
 
--- A time that is no longer what the caller read stays. An empty time removes it.
+-- If the time is no longer the one that the caller read, it stays. An empty time removes it.
 local function postpone(keys, arguments)
   local key = wake_key(open_partition(keys))
   local space, known, time = unpack(arguments, 1, 3)

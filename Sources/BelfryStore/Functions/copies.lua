@@ -1,15 +1,18 @@
--- Copies, for webhooks and for push. While a partition has readers of them, what is appended to its logs is also appended
--- to one stream, in the order of its ids. A log will not do for that: a personal one loses what is read, and any log what
--- all have read. A reader is a webhook, by its id, or `push`.
+-- Copies, for webhooks and for push. While a partition has readers of copies, each entry that is appended to
+-- one of its logs is also appended to one stream, in the order of ids. The logs alone would not do: a
+-- personal log loses the entries that its account has read, and any log loses the entries that all members
+-- have read. A reader is a webhook, named by its id, or `push`.
 --
--- What a reader has had is a hash: `position`, the last id of the copies that is dealt with; `count`, how many copies
--- there had been up to it, by which it is known how many fell out before they were delivered, or `?`; `generation`, which
--- a replay raises. A broker that delivers holds a lease, a key that ends by itself. One that has lost it writes nothing any more.
+-- The state of a reader is a hash. `position` is the last id of the copies that is dealt with. `count` is the
+-- number of copies up to that position, or `?`; it shows how many copies fell out before they were delivered.
+-- `generation` is raised by a replay. A broker that delivers holds a lease, which is a key that expires by
+-- itself. A broker that has lost the lease writes nothing any more.
 --
--- Some copies up to the position wait, because one of their space could not be delivered. Of each such space the hash
--- `copies-behind` says which: how often the first one was tried, the id from which on others of the space have to be looked
--- for (`-`: all are here), and the ids of the first ones. There may be thousands of such spaces, so two sorted sets tell
--- without reading them all which are due (`copies-due`, by time) and since when the oldest waits (`copies-waiting`).
+-- Some copies up to the position wait, because an earlier copy of their space could not be delivered. The
+-- hash `copies-behind` has a field for each such space: how often the first copy was tried, the id from which
+-- on further copies of the space have to be looked for (`-`: all are here), and the ids of the first copies.
+-- There may be thousands of such spaces. So that nobody has to read all of them, `copies-due` sorts them by
+-- the time at which they are due, and `copies-waiting` by the time since which their oldest copy waits.
 
 local function readers_key(prefix) return prefix .. 'copy-readers' end
 local function copies_key(prefix) return prefix .. 'copies' end
@@ -19,7 +22,7 @@ local function behind_key(prefix, reader) return prefix .. 'copies-behind:' .. r
 local function due_key(prefix, reader) return prefix .. 'copies-due:' .. reader end
 local function waiting_key(prefix, reader) return prefix .. 'copies-waiting:' .. reader end
 
--- How many copies there have been, how many there are, and the id of the last one.
+-- Reads how many copies there have been, how many there are, and the id of the last one.
 local function read_copies(prefix)
   local key = copies_key(prefix)
   if redis_call('EXISTS', key) == 0 then return 0, 0, NO_ID end
@@ -52,9 +55,9 @@ local function end_copies(keys, arguments)
   return 'ended'
 end
 
--- claim_copies: the lease, for so many milliseconds, if nobody else has it. Gives how many copies there have been and
--- how many there are, the id of the last one, how many spaces are behind, and the state; nothing where another has the
--- lease or there is no reader.
+-- claim_copies: takes the lease for so many milliseconds, if nobody else has it. Gives how many copies there
+-- have been and how many there are, the id of the last one, how many spaces are behind, and the state. Gives
+-- nothing if another broker has the lease or there is no reader.
 local function claim_copies(keys, arguments)
   local prefix = open_partition(keys)
   local reader, owner, milliseconds = unpack(arguments, 1, 3)
@@ -68,8 +71,9 @@ local function claim_copies(keys, arguments)
   return { string.format('%d', added), string.format('%d', length), last, behind, state }
 end
 
--- Writes fields of the state, those of the arguments from `first` through `last`, an empty text for one that goes. Nothing
--- is written by who has lost the lease, or has not yet heard of a replay. Gives whether it was written.
+-- Writes fields of the state, those of the arguments from `first` through `last`. An empty text removes the
+-- field. Nothing is written if the caller has lost the lease, or has not yet heard of a replay. Returns true
+-- if the fields were written.
 local function write_state(prefix, reader, owner, milliseconds, generation, arguments, first, last)
   local lease, state = lease_key(prefix, reader), state_key(prefix, reader)
   if redis_call('GET', lease) ~= owner or redis_call('HGET', state, 'generation') ~= generation then return false end
@@ -88,8 +92,8 @@ local function write_state(prefix, reader, owner, milliseconds, generation, argu
   return true
 end
 
--- Writes what waits of a space that is behind, or with an empty text that it is not behind any more. With an empty `due`
--- it stays due when it was.
+-- Writes the copies that wait in a space that is behind. An empty text says that the space is not behind any
+-- more. With an empty `due` the time at which it is due stays the same.
 local function write_behind(prefix, reader, space, held, due, waiting)
   local behind, dues, waits = behind_key(prefix, reader), due_key(prefix, reader), waiting_key(prefix, reader)
   if held == '' then
@@ -103,9 +107,9 @@ local function write_behind(prefix, reader, space, held, due, waiting)
   end
 end
 
--- save_copies: the state, under the lease, which lasts for so many milliseconds more; with 0 it is given back. Behind as
--- many texts of the state as is said, for each space that is behind, or was: the space, what waits of it, when it is due,
--- and since when it waits.
+-- save_copies: writes the state, under the lease, which lasts for so many milliseconds more; 0 gives the
+-- lease back. After the texts of the state, whose number is given, come four arguments for each space that is
+-- behind, or was: the space, the copies that wait, when the space is due, and since when it waits.
 local function save_copies(keys, arguments)
   local prefix = open_partition(keys)
   local reader, owner, milliseconds, generation, count = unpack(arguments, 1, 5)
@@ -115,7 +119,7 @@ local function save_copies(keys, arguments)
   return 'saved'
 end
 
--- hasten_copies: every space that is behind is due at once.
+-- hasten_copies: makes every space that is behind due at once.
 local function hasten_copies(keys, arguments)
   local prefix = open_partition(keys)
   local dues = due_key(prefix, arguments[1])
@@ -123,7 +127,8 @@ local function hasten_copies(keys, arguments)
   return 'hastened'
 end
 
--- Goes back in what waits of a space that is behind: what comes after the id is read again. Gives nothing if all of it is.
+-- Goes back within the waiting copies of a space: all copies after the id are read again. Gives nothing if no
+-- copy is left before them.
 local function rewind_held(held, from)
   local rest, ids = string.match(held, '^%d+ (%S+)(.*)$')
   local kept = {}
@@ -135,7 +140,7 @@ local function rewind_held(held, from)
   return table.concat({ '0', rest, unpack(kept) }, ' ')
 end
 
--- replay_copies: goes back to just before an id, for whatever lies behind it.
+-- replay_copies: goes back to just before an id, so that the reader gets all copies after it again.
 local function replay_copies(keys, arguments)
   local prefix = open_partition(keys)
   local reader, from = unpack(arguments, 1, 2)
@@ -144,7 +149,8 @@ local function replay_copies(keys, arguments)
   if not position then return 'unknown' end
   redis_call('HINCRBY', key, 'generation', 1)
   if is_before(from, position) then redis_call('HSET', key, 'position', from, 'count', '?') end
-  -- A space that is behind is due at once, from where it is or from there, whichever is earlier.
+  -- A space that is behind becomes due at once. It starts from its present place or from the place of the
+  -- replay, the earlier of the two.
   local behind = redis_call('HGETALL', behind_key(prefix, reader))
   for index = 1, #behind, 2 do
     local space, held = behind[index], rewind_held(behind[index + 1], from)

@@ -1,13 +1,16 @@
--- Dedupe records. They are fields of a hash (a bucket) for each stretch of time as long as the window, named by its first
--- millisecond: a field takes less than a key that expires, and is removed with its bucket. In the partition's hash the
--- field `dedupe` names the bucket in use and, behind it, the one before, if there is one; there are never more.
+-- Dedupe records. They are fields of hashes (buckets). There is one bucket for each stretch of time as long
+-- as the window, named by its first millisecond. A field takes less memory than a key that expires, and is
+-- removed with its bucket. In the partition's hash the field `dedupe` names the bucket in use and then the
+-- one before, if there is one; there are never more.
 --
--- A field is 80 bits of a hash of sender, space and messageClientId; its value `<id> <fingerprint of the content>`. Both
--- are made by the caller. The value has 28 characters at most: one more would take 16 bytes more of an allocator that
--- rounds up to 32 and 48. Therefore the fingerprint has 24 bits, enough to tell a caller of a bug. While ids are ahead of the
--- clock a third word is the time of the append.
+-- The name of a field is 80 bits of a hash of sender, space and messageClientId; its value is `<id>
+-- <fingerprint of the content>`. The caller makes both. The value has 28 characters at most: one more would
+-- take 16 more bytes of an allocator that rounds up to 32 and 48. Therefore the fingerprint has 24 bits,
+-- which is enough to tell a caller of a bug. While ids are ahead of the clock, a third word is the time of
+-- the append.
 
--- The bucket of a time, and its name. Remembered, since it is mostly the same as before.
+-- Gives the bucket of a time, and its name. The result is remembered, since the next call mostly asks for the
+-- same bucket.
 local asked_window, asked_bucket, asked_name
 
 local function bucket_of(ms, window)
@@ -18,8 +21,8 @@ local function bucket_of(ms, window)
   return asked_bucket, asked_name
 end
 
--- The buckets that the field names, those in use and before; nil where there is none. Mostly it reads as when it was
--- asked for last, whatever partition it is of.
+-- Gives the buckets that the field names, the one in use and the one before; nil if there is none. Most texts
+-- are the same as the last one, in any partition, so the last result is remembered.
 local read_text, read_in_use, read_before
 
 local function read_buckets(text)
@@ -31,26 +34,27 @@ local function read_buckets(text)
   return read_in_use, read_before
 end
 
--- Whether the record is of a send within the window, as of the time that ids are made from.
+-- True if the record is of a send within the window, measured by the time that ids are made from.
 local function is_remembered(record, ms, window)
   return record and ms - ms_of(record) < window
 end
 
--- `time` is false unless the id is ahead of the clock.
+-- Gives the text of a record. `time` is false unless the id is ahead of the clock.
 local function record_text(id, fingerprint, time)
   local text = id .. ' ' .. fingerprint
   return time and text .. ' ' .. time or text
 end
 
--- The outcome of a send that has a record: the id of the first one, and its time if the id does not say it.
+-- Gives the outcome of a send that has a record: the id of the first send, and its time if the id does not
+-- say it.
 local function repeated(record, fingerprint)
   local first, print, time = string.match(record, '^(%S+) (%S+)( ?%d*)$')
   return print == fingerprint and 'duplicate ' .. first .. time or 'different'
 end
 
--- Called with the first write into a bucket: removes those that are out of the window, usually the one before the last.
--- If the window was changed, or brokers have different ones, buckets may overlap; one that may still have records within
--- the window is kept.
+-- Called with the first write into a bucket. Removes the buckets that are out of the window, usually the one
+-- before the last. If the window was changed, or brokers have different ones, buckets may overlap. A bucket
+-- that may still have records within the window is kept.
 local function open_bucket(prefix, in_use, before, bucket, window)
   local kept
   make_table(dedupe_key(prefix, bucket))
@@ -68,8 +72,9 @@ local function open_bucket(prefix, in_use, before, bucket, window)
   redis_call('HSET', partition_key(prefix), 'dedupe', names)
 end
 
--- Reads the records of all commits of a call together; `write_dedupe` writes them together. All go to one bucket, also an
--- id that runs over into the first milliseconds of the next. Two calls, or none if no commit has a messageClientId.
+-- Reads the records of all commits of a call together; `write_dedupe` writes them together. All new records
+-- go to one bucket, even if an id runs over into the first milliseconds of the next. Two calls, or none if no
+-- commit has a messageClientId.
 local function read_dedupe(partition, commits, window)
   local dedupe = { window = window, found = {}, entered = {} }
   local fields = {}
@@ -103,8 +108,8 @@ local function find_earlier(dedupe, field, fingerprint)
   return record and repeated(record, fingerprint)
 end
 
--- Notes the record of a commit whose first id is `id`, appended at `time`. Called last: with a record of what was not done, its repetition
--- would be acknowledged.
+-- Notes the record of a commit whose first id is `id`, appended at `time`. This comes last: if the record
+-- were kept and the commit failed, a repetition of the send would be acknowledged although nothing was done.
 local function note_dedupe(dedupe, field, fingerprint, id, time)
   local record, entered = record_text(id, fingerprint, time), dedupe.entered
   dedupe.found[field] = record
@@ -112,7 +117,7 @@ local function note_dedupe(dedupe, field, fingerprint, id, time)
   entered[#entered + 1] = record
 end
 
--- One call, or none if nothing was entered.
+-- Writes the records. One call, or none if nothing was entered.
 local function write_dedupe(partition, dedupe)
   if not dedupe.entered[1] then return end
   redis_call('HSET', dedupe_key(partition.prefix, dedupe.bucket), unpack(dedupe.entered))
@@ -121,11 +126,11 @@ local function write_dedupe(partition, dedupe)
   end
 end
 
--- No later file uses this name, and Lua has room for 200 in all.
+-- The block keeps its names local: no later file uses them, and Lua has room for 200 in all.
 do
 
--- first_sends: what became of earlier tries of sends that would be refused now. Returns `duplicate <id>` and perhaps a time,
--- `different`, or an empty text if there is no record. Four calls; writes nothing.
+-- first_sends: finds the outcome of earlier tries of sends that would be refused now. Returns `duplicate
+-- <id>` and perhaps a time, `different`, or an empty text if there is no record. Four calls; writes nothing.
 local function first_sends(keys, arguments)
   local sends = {}
   for at = 2, #arguments, 2 do

@@ -1,4 +1,4 @@
--- Ids. One is `<unix ms>-<partition * 4096 + sequence>`, and its halves stay apart: as one number it has 63
+-- Ids. An id is `<unix ms>-<partition * 4096 + sequence>`, and its halves stay apart: as one number it has 63
 -- bits, and Lua's numbers are doubles, which would lose its low bits.
 
 local EPOCH_MS = 1704067200000 -- 2024-01-01: where the milliseconds of a message id begin
@@ -11,11 +11,13 @@ local function parse_id(id)
   return tonumber(ms), tonumber(low)
 end
 
--- The milliseconds alone, which have 13 digits from 2001 to 2286; 0 of `0-0`. Also of a text that begins with an id.
+-- Gives the milliseconds alone, which have 13 digits from 2001 to 2286; 0 for `0-0`. A text that begins with
+-- an id works as well.
 local function ms_of(id) return tonumber(string.sub(id, 1, 13)) or 0 end
 
--- To write a number costs as much as a call of Redis: the texts of the lower halves, which come again and again, are
--- remembered, so many at most, those of the milliseconds of a second, and that of the latest second.
+-- Formatting a number costs as much as a call of Redis. So these texts are remembered: those of the lower
+-- halves, which come again and again, up to a limit; those of the milliseconds of a second; and that of the
+-- latest second.
 local LOW_TEXTS_MAX = 8192
 local low_texts, low_text_count = {}, 0
 local millisecond_texts = {}
@@ -48,7 +50,7 @@ local function id_text(ms, low)
   return second_digits .. ms_digits .. (low_texts[low] or low_text_of(low))
 end
 
--- What the ids of a millisecond have in common.
+-- Gives the beginning that all ids of a millisecond share.
 local function id_beginning(ms)
   if ms ~= written_ms then write_ms(ms) end
   return second_digits .. ms_digits
@@ -60,15 +62,16 @@ local function is_before(id, other)
   return ms < other_ms or (ms == other_ms and low < other_low)
 end
 
--- Decimal ids are as many bits: they are compared as texts.
+-- Decimal ids have as many bits, too, so they are compared as texts.
 local function is_decimal_before(id, other)
   if #id ~= #other then return #id < #other end
   return id < other
 end
 
--- The history of the data that this Redis gives ids in, by the beginning of the process's own name: another one after a
--- restart, and on a replica that has been promoted, either of which may lack the last writes of the one before. Not the
--- replication id: that one changes in a running Redis, too, when a backup is made for example.
+-- Names the history of the data in which this Redis gives ids, by the beginning of the process's own name.
+-- The name is another one after a restart, and on a replica that has been promoted; either may lack the last
+-- writes of the process before. The replication id would not do: it also changes in a running Redis, for
+-- example when a backup is made.
 local HISTORY_DIGITS = 8
 local history
 
@@ -77,13 +80,15 @@ local function current_history()
   return history
 end
 
--- How far ids leap where the data may lack its last writes. Those gave ids up to the time at which they were lost;
--- more than that only if the clock that they were made from was ahead of today's by more than this.
+-- Ids leap so far if the data may lack its last writes. The lost writes gave ids up to the time at which they
+-- were lost. They gave later ids only if the clock that the ids were made from was ahead of today's clock by
+-- more than this.
 local LEAP_MS = 5000
 
--- The time of which ids are made, in milliseconds. It never goes back in this process, over all partitions, so ids of
--- different partitions are in the order in which they were given, to the millisecond. If the clock was set back, or ids
--- have leapt, it goes on from where it was, ahead of the clock, and loses a tenth of the time that passes until both agree.
+-- Gives the time from which ids are made, in milliseconds. It never goes back in this process, over all
+-- partitions. So ids of different partitions are in the order in which they were given, to the millisecond.
+-- If the clock was set back, or ids have leapt, the time goes on from its old value, ahead of the clock, and
+-- loses a tenth of the time that passes until both agree.
 local began_ms, latest_ms, ahead_ms, ahead_since_ms = nil, 0, 0, 0
 
 local function run_ahead(now, time)
@@ -102,9 +107,9 @@ local function node_time(now)
   return time
 end
 
--- The time after a leap beyond all ids that the lost part of the data may have, which ended when this Redis began.
--- `last_ms` is of the last id that is known. `more_ms` is a random number: with a clock that is behind, the Redis before
--- may have leapt from the same id, and its ids must not be given again.
+-- Gives the time after a leap beyond all ids that the lost part of the data may have. That part ended when
+-- this Redis began. `last_ms` is of the last id that is known. `more_ms` is a random number: with a clock
+-- that is behind, the Redis before may have leapt from the same id, and its ids must not be given again.
 local function leap(now, last_ms, more_ms)
   local time = math.max(began_ms, last_ms) + LEAP_MS + more_ms
   return time > latest_ms and run_ahead(now, time) or latest_ms
@@ -112,36 +117,40 @@ end
 
 local second_text, second_ms
 
--- The time that a partition's ids are made from now, never before its last one, and which microsecond of its second it
--- is by the clock; whether this is another history than that; and the clock's own millisecond. One call.
+-- Gives four values: the time that a partition's ids are made from now, never before its last one; the
+-- microsecond of the clock's second; whether the present history is another one than `known`; and the clock's
+-- own millisecond. One call.
 --
--- `last_ms` is of the partition's last id, 0 if it has none; `known` is the history in which that was given.
+-- `last_ms` is of the partition's last id, 0 if it has none; `known` is the history in which that id was
+-- given.
 local function partition_time(last_ms, known)
   local time = redis_call('TIME')
-  -- To read a number costs as much as writing one.
+  -- Parsing a number costs as much as formatting one.
   local microsecond = time[2] + 0
   if time[1] ~= second_text then second_text, second_ms = time[1], time[1] * 1000 end
   local now = second_ms + (microsecond - microsecond % 1000) / 1000
   if now < EPOCH_MS then now = EPOCH_MS end
   local ids_from = node_time(now)
-  -- After FUNCTION FLUSH this process has forgotten that its ids run ahead. Another partition must not be given earlier
-  -- ones: who marks all up to an id of this one would mark those, too.
+  -- After FUNCTION FLUSH this process has forgotten that its ids run ahead. Another partition must not be
+  -- given earlier ids: a reader who marks all entries up to an id of this one would mark those as well.
   if last_ms > ids_from then ids_from = run_ahead(now, last_ms) end
-  -- What this Redis has lost of its data may have given ids after the last one that is known.
+  -- The lost part of this Redis's data may have given ids after the last one that is known.
   local is_another = known ~= current_history()
   if is_another and last_ms > 0 then ids_from = leap(now, last_ms, microsecond % 1000) end
   return ids_from, microsecond, is_another, now
 end
 
--- The id after one of `ms` and `low`: now, or right after it if the clock has not moved on since, or was set back. A
--- sequence that runs over borrows the next millisecond. `base` is the first sequence of the partition.
+-- Gives the id after one of `ms` and `low`: now, or right after it if the clock has not moved on since, or
+-- was set back. A sequence that runs over borrows the next millisecond. `base` is the first sequence of the
+-- partition.
 local function next_id(now, ms, low, base)
   if now > ms then return now, base end
   if low < base + SEQUENCES - 1 then return ms, low + 1 end
   return ms + 1, base
 end
 
--- A space's field of the hash: the last entry of its log, and behind it up to where entries are lost, if any are.
+-- Parses a space's field of the hash: the last entry of its log, followed by the id up to which entries are
+-- lost, if any are.
 local function parse_end(text)
   if not text then return NO_ID, nil end
   if #text <= 30 then return text, nil end
@@ -150,9 +159,9 @@ end
 
 local function end_text(last, lost) return lost and last .. ' ' .. lost or last end
 
--- Reads the last id of a partition, and the last entries of some of its spaces. The caller takes ids and says messages by
--- what is returned, and writes it once at the end (`write_partition`). An incomplete partition
--- is refused. Two calls.
+-- Reads the last id of a partition, and the last entries of some of its spaces. The caller takes ids and says
+-- messages with the table that is returned, and writes it once at the end (`write_partition`). An incomplete
+-- partition is refused. Two calls.
 local function read_partition(keys, spaces)
   local known = know_partition(keys)
   local prefix, wanted = known.prefix, { 'last', 'dedupe', 'history', 'copies' }
@@ -178,18 +187,19 @@ local function read_partition(keys, spaces)
   end
   partition.ms, partition.low = parse_id(partition.last)
   partition.before, partition.history = partition.last, found[3]
-  -- Entries appended are counted from a number that chance gives.
+  -- The count of appended entries starts at a random number.
   local _
   partition.now, partition.appended, _, partition.clock = partition_time(partition.ms, partition.history)
   return partition
 end
 
--- Notes that the partition gives ids in another history than the one that `ended`, and which ids were lost, for readers
--- who stand at one of them: a rewind is the name of the history that ended, the last id that was kept, and the first one
--- given since. If the clock was set back as well, lost ids may be later than those given now; then only the history's
--- name, which a cursor has, tells them apart.
+-- Notes that the partition gives ids in another history than the one that `ended`, and which ids were lost,
+-- for readers who stand at one of them. A rewind is the name of the history that ended, the last id that was
+-- kept, and the first one given since. If the clock was set back as well, lost ids may be later than those
+-- given now. Then only the history's name, which a cursor has, tells them apart.
 --
--- Beyond REWINDS_MAX the oldest two become one. A reader who stands between them is shown some entries again, and told.
+-- Beyond REWINDS_MAX the oldest two become one. A reader who stands between them is shown some entries again,
+-- and told so.
 local REWINDS_MAX = 16
 
 local function note_history(prefix, ended, kept, first)
@@ -197,7 +207,8 @@ local function note_history(prefix, ended, kept, first)
   for word in string.gmatch(redis_call('HGET', partition_key(prefix), 'rewound') or '', '%S+') do
     words[#words + 1] = word
   end
-  -- A Redis may be demoted and promoted again: its history goes on then, and is none that has ended.
+  -- A Redis may be demoted and promoted again. Its history goes on then, so it must not count as one that has
+  -- ended.
   for index = 1, #words, 3 do
     if words[index] == current then words[index] = '-' end
   end
@@ -205,7 +216,7 @@ local function note_history(prefix, ended, kept, first)
   words[#words + 1] = kept
   words[#words + 1] = first
   if #words > 3 * REWINDS_MAX then
-    -- Who stands before the first id that was ever kept has no entry to go back to.
+    -- A reader who stands before the first id that was ever kept has no entry to go back to.
     local first_gone = 1
     if words[2] ~= NO_ID then words[1], first_gone = words[4], 3 end
     for _ = 1, 3 do table.remove(words, first_gone) end
@@ -221,14 +232,14 @@ local function take_id(partition)
   return partition.last
 end
 
--- The clock's time as a text if the id of these milliseconds is ahead of it, and so does not say when its entry was
--- appended; false otherwise.
+-- Gives the clock's time as a text if the id of these milliseconds is ahead of it, and so does not say when
+-- its entry was appended; false otherwise.
 local function time_beside_id(ms, clock) return ms ~= clock and string.format('%d', clock) end
 
 -- Notes the space in the hash of the partition, with the last entry of its log.
 local function note_space(partition, space) partition.changed[space] = true end
 
--- One call; none if nothing has changed, and two more where another history begins.
+-- Writes the changed fields. One call; none if nothing has changed, and two more if another history begins.
 local function write_partition(partition)
   local fields = {}
   if partition.last ~= partition.before then
@@ -244,10 +255,10 @@ local function write_partition(partition)
   call_in_chunks('HSET', partition_key(partition.prefix), fields)
 end
 
--- No later file uses this name, and Lua has room for 200 in all.
+-- The block keeps its names local: no later file uses them, and Lua has room for 200 in all.
 do
 
--- begin_history: a partition takes note of a history that it has not seen yet, where it has ever given an id.
+-- begin_history: notes a history that the partition has not seen yet, if the partition has ever given an id.
 local function begin_history(keys)
   local partition = read_partition(keys, {})
   if partition.last == NO_ID or partition.history == current_history() then return 0 end

@@ -1,12 +1,14 @@
--- Logs and what is said on live channels.
+-- Logs, and the messages of live channels.
 
 local function publish(prefix, space, message) redis_call('SPUBLISH', live_channel(prefix, space), message) end
 
--- Messages for live channels are published at the end of a call, in this order over all spaces: a consumer has one
--- position in a partition, and would pass over what comes after a later id. Consecutive ones of a space are one message.
+-- Messages for live channels are published at the end of a call, in this order over all spaces: a consumer
+-- has one position in a partition, and would pass over a message that comes after a later id. Consecutive
+-- messages of a space become one.
 --
--- A message is kept in lines and joined once: Lua hashes each string that it makes, half a microsecond for a
--- notification. Joining is fast up to the size of Lua's buffer (LUAL_BUFFERSIZE), so a longer text is another message.
+-- A message is kept in lines and joined once: Lua hashes each string that it makes, which takes half a
+-- microsecond for a notification. Joining is fast up to the size of Lua's buffer (LUAL_BUFFERSIZE), so a
+-- longer text becomes another message.
 local MESSAGE_BYTES = 8000
 
 local function say(messages, space, header, line)
@@ -27,28 +29,29 @@ local function publish_said(prefix, messages)
   end
 end
 
--- The lines of a message that an entry was appended, but for the last, the notification.
+-- Gives the lines of a message that an entry was appended, except for the last line, the notification.
 local function appended_header(id, last, audience) return 'appended ' .. id .. ' ' .. last .. '\n' .. audience end
 
--- All of them, put together once.
+-- Gives all lines, put together once.
 local function appended_message(id, last, audience, notification)
   return 'appended ' .. id .. ' ' .. last .. '\n' .. audience .. '\n' .. notification
 end
 
--- The same that so many entries were, whose ids follow one another: the first one's id, and the one before that.
+-- Gives the same for so many entries whose ids follow one another: the first one's id, and the one before
+-- that.
 local function run_header(id, last, count, audience)
   return 'run ' .. id .. ' ' .. last .. ' ' .. count .. '\n' .. audience
 end
 
--- Redis allots 4 KiB with a log's first entry, and a direct message never gets a second one. A copy takes only what the
--- entry needs.
+-- Redis allots 4 KiB with a log's first entry, and a direct message never gets a second one. A copy of the
+-- key takes only as much as the entry needs.
 local function make_compact(key)
   local copy = key .. ':copy'
   redis_call('COPY', key, copy)
   redis_call('RENAME', copy, key)
 end
 
--- The id just before a stream id.
+-- Gives the id just before a stream id.
 local function predecessor_of(id)
   local ms, low = parse_id(id)
   if low > 0 then return string.format('%d-%d', ms, low - 1) end
@@ -58,11 +61,12 @@ end
 -- Redis trims by whole nodes, of a hundred entries at most.
 local NODE_ENTRIES = 100
 
--- Trims a log by whole nodes, which frees memory without moving entries. Returns the id up to which entries are lost, nil
--- if none were trimmed.
+-- Trims a log by whole nodes, which frees memory without moving entries. Returns the id up to which entries
+-- are lost, nil if none were trimmed.
 --
--- The last entry that goes is known only by how many go: `oldest` are the first ones, as many as were read. A reader who
--- stands at it has lost nothing. If more go than were read, the id before the first entry that stays is returned instead.
+-- Redis only says how many entries went, so the last one of them is found by counting: `oldest` has the first
+-- entries, as many as were read. A reader who stands at the last one has lost nothing. If more entries went
+-- than were read, the id before the first remaining entry is returned instead.
 local function trim(key, strategy, bound, oldest, last)
   local count = redis_call('XTRIM', key, strategy, '~', bound)
   if count == 0 then return nil end
@@ -71,16 +75,17 @@ local function trim(key, strategy, bound, oldest, last)
   return first and predecessor_of(first[1]) or last
 end
 
--- Trims a log of what is before the id `floor`. One call if there is nothing to trim, and two if it is less than a node.
+-- Trims entries before the id `floor` from a log. One call if there is nothing to trim, and two if it is less
+-- than a node.
 local function trim_to_age(prefix, space, floor, last)
   local key = log_key(prefix, space)
   local oldest = redis_call('XRANGE', key, '-', '(' .. floor, 'COUNT', NODE_ENTRIES)
   return oldest[1] and trim(key, 'MINID', floor, oldest, last)
 end
 
--- Trims a log to so many entries. To read an entry costs half as much as to send one of many, so after many entries none is
--- read. A mailbox is kept short by refusing what would be too much, so that nothing unread gives way. One call if there is
--- nothing to trim.
+-- Trims a log to so many entries. Reading an entry costs half as much as sending one of many, so after many
+-- entries none is read. A mailbox is not trimmed: it is kept short by refusing new entries, so that no unread
+-- entry is lost. One call if there is nothing to trim.
 local function trim_to_length(prefix, space, entries_max, last, is_after_many)
   if string.sub(space, 1, 8) == 'account:' then return nil end
   local key = log_key(prefix, space)
@@ -90,16 +95,17 @@ local function trim_to_length(prefix, space, entries_max, last, is_after_many)
   return trim(key, 'MAXLEN', entries_max, oldest, last)
 end
 
--- A log is trimmed to its length after one of so many entries, since each check costs a call, and once for all entries of a
--- call. Which one is counted from the microseconds of the time, so that no regular sending always evades it.
+-- A log is trimmed to its length after one of so many entries, since each check costs a call, and once for
+-- all entries of a call. The microseconds of the time decide which entry that is, so that no regular pattern
+-- of sends always evades it.
 local ENTRIES_PER_TRIM = 32
 
--- Whether one of so many entries is one after which a log is trimmed. `number` is that of the last one.
+-- True if a log is trimmed after one of these entries. `number` is that of the last one.
 local function is_trim_due(number, count) return number % ENTRIES_PER_TRIM < count end
 
--- An id names its partition, not its space. Which spaces have an entry in a slice of time, some 17 minutes, a set
--- says: there whoever knows no more than an id looks for it. What ends it is its age: two hours more than what is kept,
--- for the slice itself and for clocks that are set.
+-- An id names its partition, not its space. For each slice of time, some 17 minutes, a set holds the spaces
+-- that have an entry in it. A caller that knows only an id looks for the space there. The set expires by age:
+-- two hours after retention, which allows for the slice itself and for clocks that are set.
 local SLICE_MS = 1048576
 local ACTIVE_KEPT_MS = 7200000
 
@@ -108,21 +114,21 @@ local latest_from, latest_to, latest = 0, 0, 0
 local function time_slice(ms)
   if ms >= latest_from and ms < latest_to then return latest end
   local slice = math.floor(ms / SLICE_MS)
-  -- Not of what lies long ago, which is asked for once.
+  -- A slice that is long past is asked for only once, so it is not remembered.
   if slice > latest then latest, latest_from, latest_to = slice, slice * SLICE_MS, (slice + 1) * SLICE_MS end
   return slice
 end
 
--- The space has an entry in this slice. Two calls.
+-- Notes that the space has an entry in this slice. Two calls.
 local function note_active(prefix, space, slice, retention)
   local key = active_key(prefix, slice)
   redis_call('SADD', key, space)
   redis_call('PEXPIRE', key, retention + ACTIVE_KEPT_MS, 'NX')
 end
 
--- An entry that is appended while the partition has readers of copies stands a second time in one stream, in the order of
--- its ids (see copies.lua). The sweep trims it, as it does logs: an id may be ahead of the time by as much as a clock was.
--- One call.
+-- While the partition has readers of copies, each entry that is appended is also added to one stream, in the
+-- order of ids (see copies.lua). The sweep trims that stream, as it does logs: an id may be ahead of the time
+-- by as much as a clock was. One call.
 local function copy_entry(prefix, space, id, ...)
   redis_call('XADD', prefix .. 'copies', id, 'space', space, ...)
 end
@@ -134,7 +140,8 @@ local function begin_slice(prefix, space, slice, last, retention)
   if last == NO_ID then make_compact(log_key(prefix, space)) end
 end
 
--- Trims the logs that were appended to in this call, each once. What fails is tried again with later entries.
+-- Trims the logs that were appended to in this call, each once. A trim that fails is tried again with later
+-- entries.
 local function trim_appended(partition, entries_max)
   for space in pairs(partition.to_trim) do
     local is_after_many = partition.count_of[space] >= ENTRIES_PER_TRIM
@@ -144,7 +151,7 @@ local function trim_appended(partition, entries_max)
   end
 end
 
--- Appends an entry of these fields; gives the one before it. One call, and those of `begin_slice`.
+-- Appends an entry of these fields; gives the entry before it. One call, and those of `begin_slice`.
 local function append(partition, space, id, ...)
   local prefix, last = partition.prefix, partition.last_of[space]
   redis_call('XADD', log_key(prefix, space), id, ...)
@@ -162,19 +169,21 @@ local function append(partition, space, id, ...)
   return last
 end
 
--- Whether the number of members now decides who sees it.
+-- True if the present number of members decides who sees the entry.
 local function is_by_threshold(audience) return audience == '?' or byte_of(audience) == 63 end
 
--- The audience with the threshold applied.
+-- Gives the audience with the threshold applied.
 local function stamped(audience, members, threshold)
   local rule = members <= threshold and 'all' or 'subscribed'
   return #audience == 1 and rule or rule .. string.sub(audience, 2)
 end
 
--- The notification with the time at which it was appended as its first field, where the id does not say it.
+-- Gives the notification with the time at which it was appended as its first field, for an id that does not
+-- say it.
 local function with_time(notification, time) return '{"time":' .. time .. ',' .. string.sub(notification, 2) end
 
--- Appends an entry and says so; only says so if it is not to be stored. Its id is among the last ones that were taken.
+-- Appends an entry and publishes it. An entry that is not to be stored is only published. Its id is among the
+-- last ones that were taken.
 local function announce(partition, space, id, audience, notification, is_stored)
   local time = time_beside_id(partition.ms, partition.clock)
   if time then notification = with_time(notification, time) end
@@ -183,8 +192,9 @@ local function announce(partition, space, id, audience, notification, is_stored)
   say(partition.said, space, appended_header(id, last, audience), notification)
 end
 
--- The same with what an entry has become, whose content says the time of the entry. It is an entry of the log itself. So a
--- client that is away, or reads the log for another reason, learns of it as of any other entry.
+-- Does the same for an update of an entry, whose content says the time of the entry. The update is an entry
+-- of the log itself. So a client that is away, or that reads the log for another reason, learns of it as of
+-- any other entry.
 local function announce_update(partition, space, id, updated, time, audience, notification)
   local last = append(partition, space, id,
     'updates', updated, 'updateTime', time, audience, notification)
@@ -192,11 +202,12 @@ local function announce_update(partition, space, id, updated, time, audience, no
   say(partition.said, space, header .. '\n' .. audience, notification)
 end
 
--- No later file uses this name, and Lua has room for 200 in all.
+-- The block keeps its names local: no later file uses them, and Lua has room for 200 in all.
 do
 
--- locate: a step through the spaces that may have the entry. Gives where to go on, the space if it was found, and how many
--- logs were read. Three calls, and one for each of the spaces that have had an entry as late as that.
+-- locate: makes a step through the spaces that may have the entry. Gives the place to go on from, the space
+-- if it was found, and how many logs were read. Three calls, and one for each of the spaces that have had an
+-- entry as late as that.
 local function locate(keys, arguments)
   local prefix = open_partition(keys)
   local id, cursor, count = unpack(arguments, 1, 3)
@@ -207,7 +218,7 @@ local function locate(keys, arguments)
     local ends = redis_call('HMGET', partition_key(prefix), unpack(spaces, first, last))
     for index, log_end in ipairs(ends) do
       local space = spaces[first + index - 1]
-      -- What was lost of a log stands behind its last entry.
+      -- The field holds the last entry, followed by the id up to which entries are lost.
       if log_end and not is_before(string.match(log_end, '^%S+'), id) then
         logs = logs + 1
         if redis_call('XRANGE', log_key(prefix, space), id, id, 'COUNT', 1)[1] then return { '0', space, logs } end

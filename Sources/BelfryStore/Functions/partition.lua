@@ -1,6 +1,7 @@
--- The keys and channels of a partition, by name. RedisLayout.swift says the same in Swift; no third place
--- does. `prefix` is all that they share, `belfry:{<hash tag>}:`, and every function receives it as the name
--- of the hash of the partition, its one declared key: the others have the same hash tag and so the same slot.
+-- The keys and channels of a partition, by name. RedisLayout.swift makes the same names in Swift; no third
+-- place does. `prefix` is the part that they all share, `belfry:{<hash tag>}:`. Every function receives it as
+-- the name of the hash of the partition, its one declared key: the others have the same hash tag and so the
+-- same slot.
 
 local function partition_key(prefix) return prefix .. 'partition' end
 local function log_key(prefix, space) return prefix .. 'log:' .. space end
@@ -24,15 +25,16 @@ local function pushes_key(prefix) return prefix .. 'pushes' end
 local function live_channel(prefix, space) return prefix .. 'live:' .. space end
 local function personal_space(account) return 'account:' .. account end
 
--- Functions that are used again and again, found once: they are not there yet when the library is loaded, and to look one
--- up each time costs a tenth of what Redis's own do.
+-- These functions are used again and again, so each is looked up once: a lookup each time costs a tenth of
+-- Redis's own work. They do not exist yet when the library is loaded.
 local redis_call, redis_pcall, byte_of, is_found
 redis_call = function(...) return redis.call(...) end
 
--- Of the partitions that were opened in this process: taking a key apart costs as much as a call of Redis.
+-- The partitions that were opened in this process. They are remembered because parsing a key costs as much as
+-- a call of Redis.
 local known_partitions = {}
 
--- Gives what is known of the partition: `prefix`, `number`, and what functions remember of it.
+-- Gives the known facts of the partition: `prefix`, `number`, and values that functions remember of it.
 local function know_partition(keys)
   if not is_found then redis_call, redis_pcall, byte_of, is_found = redis.call, redis.pcall, string.byte, true end
   local key = keys[1] or ''
@@ -45,25 +47,28 @@ local function know_partition(keys)
   return known
 end
 
--- The hash of each partition is made with the keyspace and never removed, `last` included. One that is missing is elsewhere:
--- a slot of a cluster was on its way to another node, the hash had arrived there, and the node that knew of that has failed.
--- A write here, or an answer that something is not found, would then contradict the other node. So a function does neither.
+-- The hash of each partition is made with the keyspace and never removed, `last` included. If it is missing,
+-- it is elsewhere: a slot of a cluster was on its way to another node, the hash had arrived there, and the
+-- node that knew of that has failed. A write here, or an answer that something is not found, would then
+-- contradict the other node. So a function does neither.
 local function refuse_incomplete_partition()
   error('belfry: the partition is incomplete: its hash is missing, and may be at another node', 0)
 end
 
--- Gives the prefix of the partition, which must be complete. For functions that do not read its hash anyway. One call.
+-- Gives the prefix of the partition, which must be complete. For functions that would not read its hash
+-- otherwise. One call.
 local function open_partition(keys)
   local known = know_partition(keys)
   if redis_call('HEXISTS', keys[1], 'last') == 0 then refuse_incomplete_partition() end
   return known.prefix
 end
 
--- Of spaces that were sent to lately, so many at most: to put a key together costs as much as half a call of Redis.
+-- The keys of spaces that were sent to lately, up to this number: building a key costs as much as half a call
+-- of Redis.
 local KNOWN_SPACES_MAX = 2048
 local known_spaces, known_space_count = {}, 0
 
--- The keys of the space that a send needs, and its live channel.
+-- Gives the keys of the space that a send needs, and its live channel.
 local function keys_of_space(prefix, space)
   local known = known_spaces[space]
   if known and known.prefix == prefix then return known end
@@ -89,7 +94,7 @@ local function call_in_chunks(command, key, arguments)
   return sum
 end
 
--- The fields of a hash, `false` for each that is not there.
+-- Reads the fields of a hash, with `false` for each that is not there.
 local function read_fields(key, fields)
   if #fields <= ARGUMENTS_PER_CALL then return redis_call('HMGET', key, unpack(fields)) end
   local found = {}
@@ -102,13 +107,13 @@ local function read_fields(key, fields)
   return found
 end
 
--- Redis keeps a small hash as a list, which it looks through from the beginning for each field. What each send asks is to
--- be a table from the first field on, and one long text makes it one.
+-- Redis keeps a small hash as a list, and searches it from the beginning for each field. Each send reads this
+-- hash, so it has to be a table from the first field on. One long text makes it a table.
 local LONG_TEXT = '-----------------------------------------------------------------'
 
 local function make_table(key) redis_call('HSET', key, '', LONG_TEXT) end
 
--- An outcome that says what Redis said.
+-- Gives an outcome with the error that Redis gave.
 local function failed(problem)
   local text = type(problem) == 'table' and problem.err or tostring(problem)
   return 'failed ' .. string.gsub(text, '[\r\n]', ' ')
@@ -120,6 +125,6 @@ local function register(name, callback, flags)
   })
 end
 
--- The flags of what frees memory, or is the way to free it: it must go on above maxmemory, or the store would
--- stay full until somebody came. What it may write meanwhile is little.
+-- The flags of a function that frees memory, or is the way to free it. It must go on above maxmemory, or the
+-- store would stay full until an operator came. It may write only little meanwhile.
 local FREES_MEMORY = { 'allow-oom' }

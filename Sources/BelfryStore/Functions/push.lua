@@ -1,17 +1,19 @@
--- Push. The hash `pushers:<account>` has an account's pushers by device, the set `pushed` the accounts that have any, the hash
--- `badges` the number that an account's devices were told last, or while they are being told one, a mark behind `?`. Push
--- reads the copies of its partition (copies.lua), and for each receiver with a pusher enters what is to be done into the
--- sorted sets `pushes` and `corrections`, by the time at which it is due:
+-- Push. The hash `pushers:<account>` has an account's pushers by device, and the set `pushed` the accounts
+-- that have any. The hash `badges` has the number that an account's devices were told last. While the devices
+-- are being told a number, it has a mark after `?` instead. Push reads the copies of its partition
+-- (copies.lua). For each receiver with a pusher it enters a task into the sorted sets `pushes` and
+-- `corrections`, by the time at which the task is due:
 --
---   push <space> <id> <account> <device> <tries>    an entry; of all devices `*`
---   badge <account> <device> <tries>                the number of unread ones, corrected
+--   push <space> <id> <account> <device> <tries>    an entry; `*` stands for all devices
+--   badge <account> <device> <tries>                the number of unread entries, corrected
 --
--- Corrections are kept apart because they may be due in weeks, when something expires, and are no more than there are
--- accounts with a number. What is tried again is counted, and given up beyond a limit.
+-- Corrections are kept apart because they may be due in weeks, when something expires, and are no more than
+-- there are accounts with a number. Tries are counted, and a task is given up beyond a limit.
 --
--- Who enters them says in the same step how far it has come, so each is entered once, whatever dies.
+-- The broker that enters tasks notes its position in the same step. So each task is entered once, even if the
+-- broker dies.
 
--- put_pusher: gives `full` where the account has so many of them already.
+-- put_pusher: gives `full` if the account has so many pushers already.
 local function put_pusher(keys, arguments)
   local prefix = open_partition(keys)
   local account, device, record, most = unpack(arguments, 1, 4)
@@ -22,7 +24,8 @@ local function put_pusher(keys, arguments)
   return is_new and 'made' or 'replaced'
 end
 
--- remove_pusher: with a record only if it is still that one, and not one that has replaced it.
+-- remove_pusher: removes a pusher. If a record is given, the pusher goes only if it still has that record,
+-- and was not replaced by another one.
 local function remove_pusher(keys, arguments)
   local prefix = open_partition(keys)
   local account, device, record = unpack(arguments, 1, 3)
@@ -37,14 +40,15 @@ local function remove_pusher(keys, arguments)
   return 'removed'
 end
 
--- Enters what is to be done. A correction that is due sooner and has not begun says what this one would.
+-- Enters a task. If a correction is due sooner and has not begun, it says what this one would, and this one
+-- is not entered.
 local function enter_push(prefix, due, text)
   if string.sub(text, 1, 6) ~= 'badge ' then return redis_call('ZADD', pushes_key(prefix), due, text) end
   plan_correction(prefix, tonumber(due), text)
 end
 
--- begin_badge: devices are about to be told a number, which is counted next. Gives what was known before; without
--- `always`, nothing begins where nothing is known.
+-- begin_badge: notes that devices are about to be told a number, which is counted next. Gives the number
+-- known before. Without `always`, nothing begins if no number is known.
 local function begin_badge(keys, arguments)
   local key = badges_key(open_partition(keys))
   local account, mark, always = unpack(arguments, 1, 3)
@@ -53,8 +57,8 @@ local function begin_badge(keys, arguments)
   return known or ''
 end
 
--- note_badge: devices were told the number. Gives `overtaken` where others have told them a number meanwhile: nobody knows
--- which of the two arrived last.
+-- note_badge: notes that devices were told the number. Gives `overtaken` if others have told them a number
+-- meanwhile: nobody knows which of the two arrived last.
 local function note_badge(keys, arguments)
   local prefix = open_partition(keys)
   local key = badges_key(prefix)
@@ -68,15 +72,15 @@ local function note_badge(keys, arguments)
   return 'overtaken'
 end
 
--- save_push: how far push has come with the copies, as many texts of the state as is said, and what is to be done for
--- those it has come past, a time and a text each.
+-- save_push: writes the position of push among the copies, in as many texts of the state as the caller says,
+-- and the tasks for the copies up to there, a time and a text each.
 local function save_push(keys, arguments)
   local prefix = open_partition(keys)
   local owner, milliseconds, generation, count = unpack(arguments, 1, 4)
   local last = 4 + tonumber(count)
   if not write_state(prefix, 'push', owner, milliseconds, generation, arguments, 5, last) then return 'lost' end
   for index = last + 1, #arguments, 2 do enter_push(prefix, arguments[index], arguments[index + 1]) end
-  -- Nobody else reads what push has come past.
+  -- If push is the only reader, nobody else needs the copies that it has passed.
   if count ~= '0' and redis_call('SCARD', readers_key(prefix)) == 1 then
     local position = redis_call('HGET', state_key(prefix, 'push'), 'position')
     if position ~= NO_ID then redis_call('XTRIM', copies_key(prefix), 'MINID', '~', position) end
@@ -84,9 +88,10 @@ local function save_push(keys, arguments)
   return 'saved'
 end
 
--- settle_pushes: what was done. Behind the most that may wait and the time by now, for each: the text, the time at which it was due, how many
--- take its place, and the time and the text of each of these. Nothing changes where it is due at another time by now: then
--- there was reason to do it again. Gives how many were given up because too many wait.
+-- settle_pushes: notes the outcome of tasks. After the limit of waiting tasks and the present time come, for
+-- each task: its text, the time at which it was due, how many tasks take its place, and the time and the text
+-- of each of these. If the task is due at another time now, nothing changes: there was a reason to do it
+-- again. Gives how many tasks were given up because too many wait.
 local function settle_pushes(keys, arguments)
   local prefix = open_partition(keys)
   local pushes, most, later, given_up, index = pushes_key(prefix), tonumber(arguments[1]), '(' .. arguments[2], 0, 3
@@ -98,8 +103,8 @@ local function settle_pushes(keys, arguments)
     if known and tonumber(known) == tonumber(due) then
       redis_call('ZREM', key, text)
       for _ = 1, tonumber(count) do
-        -- What was entered and not begun does not wait for another try; what is only looked at once more takes the place
-        -- that it had.
+        -- A task that was entered and has not begun does not wait for another try. A task that is only looked
+        -- at once more takes the place that it had.
         local is_entered = arguments[index + 1] == text or string.sub(arguments[index + 1], 1, 6) == 'badge '
         if is_entered or redis_call('ZCOUNT', pushes, later, '+inf') < most then
           enter_push(prefix, arguments[index], arguments[index + 1])

@@ -1,10 +1,11 @@
--- What an account has read: in each partition everything up to a watermark, field `w<partition>` of the account's hash,
--- a decimal id; and above the watermarks a set of decimal ids. In the lagging spaces, of which the index learned only
--- after a watermark had passed them, the watermark is an id of their own: field `lagging`, words of
--- `<space>*<stream id>`. `version` counts the changes of the hash.
+-- The read state of an account. In each partition everything up to a watermark is read: field `w<partition>`
+-- of the account's hash, a decimal id. A set has the decimal ids that were read above the watermarks. In a
+-- lagging space, one that the index learned of only after a watermark had passed it, the watermark is an id
+-- of the space's own: field `lagging`, words of `<space>*<stream id>`. `version` counts the changes of the
+-- hash.
 
--- The milliseconds since 1970 and the low part of a decimal id. The id has 63 bits, so it is divided by 2^22 in parts
--- that a double holds.
+-- Gives the milliseconds since 1970 and the low part of a decimal id. The id has 63 bits, so it is divided by
+-- 2^22 in parts that a double holds.
 local function parse_decimal(id)
   local high, middle, low = string.sub(id, 1, -15), string.sub(id, -14, -8), string.sub(id, -7)
   local rest = tonumber(high) or 0
@@ -16,16 +17,18 @@ end
 
 local function watermark_field(low) return 'w' .. math.floor(low / SEQUENCES) end
 
--- Whether a space that lags at an id with this low part may have entries whose ids name the partition of the watermark. The
--- id names the space's partition, or from before the keyspace grew one of which that was a part when there were fewer. How
--- few is not known here, so of 3 it is taken for any that is 3 modulo 4: too many only keep single marks for longer.
+-- True if a space that lags at an id with this low part may have entries whose ids name the partition of the
+-- watermark. The id names the space's partition. An id from before the keyspace grew names an earlier
+-- partition instead, which the space's partition was a part of. The smallest number of partitions is not
+-- known here, so an id of partition 3 is taken for one of any partition that is 3 modulo 4. A match too many
+-- only keeps single marks for longer.
 local function may_hold_back(low, field)
   local named, fewest = math.floor(low / SEQUENCES), 1
   while fewest <= named do fewest = fewest * 2 end
   return tonumber(string.sub(field, 2)) % fewest == named
 end
 
--- The lagging spaces with their ids, in the order of the text.
+-- Gives the lagging spaces with their ids, in the order of the text.
 local function parse_lagging(text)
   local lagging = {}
   for space, id in string.gmatch(text or '', '(%S+)%*(%S+)') do lagging[#lagging + 1] = { space = space, id = id } end
@@ -38,7 +41,7 @@ local function write_lagging(key, lagging)
   if words[1] then redis_call('HSET', key, 'lagging', table.concat(words, ' ')) else redis_call('HDEL', key, 'lagging') end
 end
 
--- A large set is pruned in parts. Ids below a watermark that are left do no harm, and the sweep removes them.
+-- A large set is pruned in parts. Ids that are left below a watermark do no harm, and the sweep removes them.
 local PRUNE_STEPS = 4
 local PRUNE_STEP = 500
 
@@ -51,7 +54,8 @@ local function prune_step(key, cursor, is_to_go)
     list[#list + 1] = id
   end
   if cursor == '0' and reply[1] == '0' and #gone > #kept then
-    -- The step saw a whole intset. Removing ids one by one would move the rest each time.
+    -- The step saw a whole intset. Removing ids one by one would move the rest each time, so the set is made
+    -- again.
     redis_call('UNLINK', key)
     call_in_chunks('SADD', key, kept)
   else
@@ -60,8 +64,8 @@ local function prune_step(key, cursor, is_to_go)
   return reply[1]
 end
 
--- Gives a function that says whether an id need not be in the set: it is at most the watermark of its partition, and
--- before the id of every lagging space there.
+-- Gives a function that is true for an id that need not be in the set: it is at most the watermark of its
+-- partition, and before the id of every lagging space there.
 local function covered_by(fields)
   local places = {}
   local lagging
@@ -102,7 +106,7 @@ local function raise_watermarks(prefix, number, account, watermarks)
     end
   end
   call_in_chunks('HSET', key, set)
-  -- The account's own log has one reader.
+  -- The account's own log has one reader, so nobody else needs the entries that were read.
   if own then redis_call('XTRIM', log_key(prefix, personal_space(account)), 'MINID', own) end
 end
 
@@ -152,10 +156,11 @@ local function count_members(key, ids)
   return count
 end
 
--- So soon after a mark a badge is corrected, once for all marks in between.
+-- A badge is corrected so soon after a mark, once for all marks in between.
 local BADGE_DELAY_MS = 1000
 
--- Enters a correction, unless the same is due by then and has not begun. Without a time it is due after the delay.
+-- Enters a correction, unless the same one is due at that time or sooner and has not begun. Without a time it
+-- is due after the delay.
 local function plan_correction(prefix, due, text)
   local time = redis_call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -165,17 +170,18 @@ local function plan_correction(prefix, due, text)
   redis_call('ZADD', corrections_key(prefix), string.format('%d', due), text)
 end
 
--- Has the number on the account's devices corrected, if they were told one (see push.lua). One call where they were not.
+-- Has the number on the account's devices corrected, if they were told one (see push.lua). One call if they
+-- were not.
 local function correct_badge(prefix, account)
   if redis_call('HEXISTS', badges_key(prefix), account) == 0 then return end
   plan_correction(prefix, nil, 'badge ' .. account .. ' * 0')
 end
 
--- No later file uses these names, and Lua has room for 200 in all.
+-- The block keeps its names local: no later file uses them, and Lua has room for 200 in all.
 do
 
--- Adds to the entries to delete of a personal space those that say what has become of its notifications with these decimal
--- ids: who has read a notification reads none of them. None or one call.
+-- Finds the updates of notifications with these decimal ids in a personal space, and adds them to the entries
+-- to delete: an account that has read a notification reads none of its updates. None or one call.
 local function add_updates(prefix, space, entries, ids)
   if not ids[1] then return end
   for _, record in ipairs(read_fields(table_key(prefix, space, 'updates'), ids)) do
@@ -184,8 +190,9 @@ local function add_updates(prefix, space, entries, ids)
   end
 end
 
--- Gives how many of the ids were unread, and the version of the read state since. Gives 'conflict', having done nothing,
--- if the version is no longer the one that the mark was made from. Six calls for single ids, seven with one of the account's own.
+-- mark_read: gives how many of the ids were unread, and the version of the read state since. Gives
+-- 'conflict', having done nothing, if the version is no longer the one that the mark was made from. Six calls
+-- for single ids, seven with one of the account's own.
 local function mark_read(keys, arguments)
   local known_partition = know_partition(keys)
   local prefix, number = known_partition.prefix, known_partition.number
@@ -202,8 +209,9 @@ local function mark_read(keys, arguments)
   covered, at = read_list(arguments, at)
   watermarks, at = read_list(arguments, at)
   if watermarks[1] then
-    -- Only from the first watermark on does the index raise the version when it learns of a space. It may have learned
-    -- of one since the mark was made, so the first watermark is always a conflict, and the next try is exact.
+    -- The index raises the version only from the first watermark on, when it learns of a space. It may have
+    -- learned of one since the mark was made, so the first watermark is always a conflict, and the next try
+    -- is exact.
     version = redis_call('HINCRBY', key, 'version', 1)
     if known == '0' then return 'conflict' end
   end
@@ -222,7 +230,7 @@ local function mark_read(keys, arguments)
   add_updates(prefix, personal, own_entries, own_read)
   call_in_chunks('XDEL', log_key(prefix, personal), own_entries)
   forget_direct_messages(prefix, account, directs)
-  -- An account that marks has looked at its mailbox: the share of each sender is free again.
+  -- An account that marks entries has looked at its mailbox, so the share of each sender is free again.
   redis_call('UNLINK', shares_key(prefix, account))
   correct_badge(prefix, account)
   publish(prefix, personal, message)
@@ -233,8 +241,9 @@ register('mark_read', mark_read, FREES_MEMORY)
 
 end
 
--- The account's index learned of a space with entries to see after `before`. Where the watermark has passed that id, the
--- entries in between were never shown and must not count as read: the space becomes a lagging one.
+-- Notes that the account's index learned of a space with entries to see after `before`. If the watermark has
+-- passed that id, the entries in between were never shown and must not count as read: the space becomes a
+-- lagging one.
 local function note_lagging_space(prefix, account, space, version, before)
   local key = account_key(prefix, account)
   local _, version_low = parse_id(version)

@@ -1,8 +1,9 @@
--- What a commit has for accounts and directories: those of its own partition are changed in the commit (commit.lua),
--- others by the calls below, for items of the outbox. A call may be repeated, and changes nothing the second time.
+-- The changes that a commit makes for accounts and directories. Those of its own partition are made in the
+-- commit (commit.lua), others by the calls below, for items of the outbox. A call may be repeated, and
+-- changes nothing the second time.
 --
--- A call carries messages for several accounts of one partition. One that fails does not affect the others: each has a
--- result, a number or `failed` and what Redis said.
+-- A call carries messages for several accounts of one partition. One that fails does not affect the others:
+-- each has a result, a number or `failed` and Redis's error.
 
 -- Gives the results of `action` for each `width` arguments from the one at `first` on.
 local function for_each(arguments, first, width, action)
@@ -14,15 +15,15 @@ local function for_each(arguments, first, width, action)
   return results
 end
 
--- The personal spaces of the accounts of a call, each of which is the first of `width` arguments.
+-- Gives the personal spaces of the accounts of a call. Each account is the first of `width` arguments.
 local function personal_spaces(arguments, first, width)
   local spaces = {}
   for at = first, #arguments, width do spaces[#spaces + 1] = personal_space(arguments[at]) end
   return spaces
 end
 
--- Counts what a user writes to an account, until the account marks something as read, so that one sender cannot fill the
--- mailbox for all others. One call, and one more for the first.
+-- Counts the entries that a user sends to an account, until the account marks an entry as read, so that one
+-- sender cannot fill the mailbox for all others. One call, and one more for the first.
 local function charge(prefix, account, sender, count, retention)
   if sender == '' then return end
   local key = shares_key(prefix, account)
@@ -31,11 +32,12 @@ end
 
 local change_index
 
--- No later file uses these names, and Lua has room for 200 in all.
+-- The block keeps its names local: no later file uses them, and Lua has room for 200 in all.
 do
 
--- A full index drops a space that the account has left: of a random sample of this size the one left first, so the cost
--- does not grow with the index. Never a space that the account is in, and never a direct message.
+-- A full index drops a space that the account has left. It takes a random sample of this size and drops the
+-- space left first, so the cost does not grow with the index. It never drops a space that the account is in,
+-- or a direct message.
 local SAMPLE = 32
 
 local function make_room(key, entries_max)
@@ -52,9 +54,9 @@ local function make_room(key, entries_max)
   if oldest then redis_call('HDEL', key, oldest) end
 end
 
--- An account learns that it is invited to a space, or to a channel of it: `server:7`, `server:7 9`. A full list drops the
--- place of the earliest invitation in a random sample, as an index does. The list ends with its last
--- invitation. Four calls; two more where the list is full.
+-- Notes that the account is invited to a space, or to a channel of it: `server:7`, `server:7 9`. A full list
+-- drops the place of the earliest invitation in a random sample, as an index does. The list expires with its
+-- last invitation. Four calls; two more if the list is full.
 local function note_invitation(prefix, account, place, change)
   local key, version = invitations_key(prefix, account), change.version
   local known = redis_call('HGET', key, place)
@@ -72,7 +74,8 @@ local function note_invitation(prefix, account, place, change)
   redis_call('HDEL', key, earliest)
 end
 
--- The earlier states of an index entry with the state until now put first; no more than `earlier_max` are kept.
+-- Gives the earlier states of an index entry, with the state until now put first; no more than `earlier_max`
+-- are kept.
 local function remember(version, added_at, earlier, earlier_max)
   local words = { '', version, added_at }
   for word in string.gmatch(earlier, '%S+') do
@@ -81,15 +84,16 @@ local function remember(version, added_at, earlier, earlier_max)
   return table.concat(words, ' ')
 end
 
--- An account's index learns that the account joined or left a space, or is still present there. A change that comes after a
--- later one does nothing, and `present` does nothing to an index that knows of the present membership interval. `invited`, or
--- `invited` and a channel, changes the list of invitations instead of the index. Four calls. Returns true if the index changed.
+-- Tells an account's index that the account joined or left a space, or is still present there.
+-- A change that arrives after a later one does nothing, and `present` does nothing to an index that knows of
+-- the present membership interval. `invited`, or `invited` and a channel, changes the list of invitations
+-- instead of the index. Four calls. Returns true if the index changed.
 --
--- `change` has these fields: `kind`; `version`; `before`, the last id before the change or before the present membership
--- interval; `earlier_max` and `entries_max`, the limits of earlier states and of the index; `charged`, the account charged for a
--- direct message; `invitation_time`, the milliseconds that the list of invitations is kept after its last invitation; and
--- `invitations_max`, the limit of that list. `need_partition` gives the partition of the account, read with the account's
--- personal space.
+-- `change` has these fields: `kind`; `version`; `before`, the last id before the change or before the present
+-- membership interval; `earlier_max` and `entries_max`, the limits of earlier states and of the index;
+-- `charged`, the account charged for a direct message; `invitation_time`, the milliseconds that the list of
+-- invitations is kept after its last invitation; and `invitations_max`, the limit of that list.
+-- `need_partition` gives the partition of the account, read with the account's personal space.
 change_index = function(prefix, account, space, change, need_partition)
   local channel = string.match(change.kind, '^invited(.*)$')
   if channel then
@@ -105,7 +109,8 @@ change_index = function(prefix, account, space, change, need_partition)
     earlier = earlier or ''
     if known_version and not is_before(known_version, version) then return false end
   elseif string.sub(space, 1, 7) == 'direct:' then
-    -- A direct message leaves the index when read, so only its delivery key says that the change was made before.
+    -- A direct message leaves the index when it is read, so only its delivery key shows that the change was
+    -- made before.
     if redis_call('HSETNX', delivered_key(prefix, account), version .. '/' .. space, '') == 0 then return false end
     count_direct_messages(prefix, account, 1)
   end
@@ -116,14 +121,15 @@ change_index = function(prefix, account, space, change, need_partition)
   end
   if string.sub(space, 1, 7) == 'direct:' then charge(prefix, account, change.charged, 1, change.retention) end
 
-  -- A feed had the space until the account left, so no cursor has to take leaving into account. But if the index never
-  -- learned that the account had joined, this change is all it will learn of that membership interval.
+  -- A feed had the space until the account left, so no cursor has to take leaving into account. But if the
+  -- index never learned that the account had joined, this change is all that it will learn of that membership
+  -- interval.
   if kind == 'joined' or known_kind ~= 'joined' then
     if added_at then earlier = remember(known_version, added_at, earlier, change.earlier_max) end
     local partition = need_partition()
     added_at = take_id(partition)
-    -- Noted even if nothing was ever appended to the personal space: the hash of the partition is also the list of its
-    -- accounts, by which the sweep finds them.
+    -- The personal space is noted even if nothing was ever appended to it: the hash of the partition is also
+    -- the list of its accounts, by which the sweep finds them.
     note_space(partition, personal_space(account))
     note_lagging_space(prefix, account, space, version, change.before)
   end
@@ -134,9 +140,9 @@ end
 
 end
 
--- Appends an entry to an account's personal space, once. The delivery key, the commit's version and the position in it,
--- is kept for as long as the delivery may be repeated: the log cannot tell, since entries are deleted when read. Gives
--- whether the entry is new.
+-- Appends an entry to an account's personal space, once. The delivery key is the commit's version and the
+-- position in it. It is kept for as long as the delivery may be repeated: the log cannot tell, since entries
+-- are deleted when read. Returns true if the entry is new.
 local function deliver_entry(partition, account, version, position, charged, audience, notification)
   local key, delivery = delivered_key(partition.prefix, account), version .. '/' .. position
   if redis_call('HSETNX', key, delivery, '') == 0 then return false end
@@ -146,7 +152,7 @@ local function deliver_entry(partition, account, version, position, charged, aud
     charge(partition.prefix, account, charged, 1, partition.retention)
     return true
   end
-  -- What was not appended must be possible to repeat.
+  -- The append failed, so the delivery must be possible again.
   redis_call('HDEL', key, delivery)
   error(problem, 0)
 end
@@ -158,14 +164,15 @@ local function change_listing(prefix, directory, place, is_listed)
   return redis_call('ZREM', key, place)
 end
 
--- The first millisecond within retention. It never goes back, as the last id of the partition does not: a delivery whose
--- key the sweep has removed is too old for `deliver` ever after.
+-- Gives the first millisecond within retention. It never goes back, as the last id of the partition does not:
+-- a delivery whose key the sweep has removed is too old for `deliver` ever after.
 local function retention_floor(partition, retention) return math.max(partition.now, partition.ms) - retention end
 
--- No later file uses these names, and Lua has room for 200 in all.
+-- The block keeps its names local: no later file uses them, and Lua has room for 200 in all.
 do
 
--- relay: index changes. Beside the calls of each, three for all of them together if any account has joined.
+-- relay: makes index changes. Calls: those of each change, and three for all of them together if any account
+-- has joined.
 local function relay(keys, arguments)
   local prefix = open_partition(keys)
   local entries_max, retention = tonumber(arguments[1]), arguments[2]
@@ -196,7 +203,7 @@ local function relay(keys, arguments)
   return results
 end
 
--- deliver: entries for personal spaces. A delivery older than retention is not appended.
+-- deliver: appends entries to personal spaces. A delivery older than retention is not appended.
 local function deliver(keys, arguments)
   local retention = tonumber(arguments[1])
   local partition = read_partition(keys, personal_spaces(arguments, 2, 6))
@@ -213,7 +220,7 @@ local function deliver(keys, arguments)
   return results
 end
 
--- list: an entry of a directory.
+-- list: adds an entry to a directory, or removes it.
 local function list(keys, arguments)
   local prefix = open_partition(keys)
   return change_listing(prefix, unpack(arguments, 1, 3))

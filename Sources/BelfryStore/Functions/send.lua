@@ -1,6 +1,6 @@
--- Sends: entries of one space and nothing else, which is what nearly all transactions are. What such a send comes to is
--- what `commit` would make of it, at a third of its cost: arguments stand in fixed places, and no table is made that
--- can be done without. The rules that both go by are those of the files before, called by both.
+-- Sends: entries of one space and nothing else, as nearly all transactions are. The outcome of such a send is
+-- the same as `commit` would give, at a third of its cost: arguments stand in fixed places, and no
+-- unnecessary table is made. The rules that both follow are in the files before, and both call them.
 --
 -- send, one entry; calls of Redis:
 --
@@ -12,8 +12,9 @@
 --   1 the hash of the partition
 --   1 publish
 --
--- So a user's with an id is 10, a trusted caller's without one 7. send_many, several of one partition, in sections: those
--- to one space, one after the other, that rely on the same records and have the same audience:
+-- So a user's send with an id takes 10 calls, and a trusted caller's without one 7. send_many takes several
+-- sends of one partition, in sections. A section has sends to one space, one after the other, that rely on
+-- the same records and have the same audience. Calls of Redis:
 --
 --   2 the hash of the partition, and the time
 --   1 for each dedupe bucket, and 1 to enter new records
@@ -21,22 +22,24 @@
 --   1 the member count, for each section
 --   1 append for each, those of `begin_slice`, and one in 32 times, once for a section, those of `trim_to_length`
 --   1 the hash of the partition
---   1 who listens, of 16 sends or more
---   1 publish for each run, then only where a broker listens
+--   1 for the number of listeners, with 16 sends or more
+--   1 publish for each run, after that question only if a broker listens
 --
--- A run is what has ids that follow one another, in a section: it is one live message, of 8 KB at most, and one line of
--- the answer. A message of many that nobody would hear is not made: it is a tenth of what they cost. Those count who
--- listen at this node, as every broker does: one that is elsewhere has to read the log in any case.
+-- A run has the sends of a section whose ids follow one another. It is one live message, of 8 KB at most, and
+-- one line of the answer. If many sends are done and nobody would hear the message, it is not made: it is a
+-- tenth of their cost. The number counts the brokers that listen at this node, as every broker does. A broker
+-- that listens at another node has to read the log in any case.
 --
--- A send is done as a whole or not at all: all that it depends on is read before anything is written, and what an append
--- leaves when something after it fails is taken back. A section that cannot be judged, say because of a key of a wrong type,
--- fails by itself.
+-- A send is done as a whole or not at all: everything that it depends on is read before anything is written,
+-- and if a step after an append fails, the append is undone. A section that cannot be judged, say because of
+-- a key of a wrong type, fails by itself.
 --
--- The answer is lines: the partition's last id before, empty where no id was taken, and behind it the time at which the sends
--- were appended, where ids do not say it; then for each send its id, for several of a run the first one's and how many they are, or
--- the words in which `commit` refuses.
+-- The answer is lines. The first has the partition's last id before, empty if no id was taken, and after it
+-- the time at which the sends were appended, if ids do not say it. Then each send has a line with its id, or
+-- with the words by which `commit` refuses. A run has one line for all its sends: the first one's id, and how
+-- many there are.
 
--- Numbers in words, taken apart once: the same ones come again and again.
+-- Numbers in words are parsed once: the same ones come again and again.
 local NUMBERS_MAX = 4096
 local numbers_of, numbers_count = {}, 0
 
@@ -54,8 +57,8 @@ end
 -- The limits of the broker that calls: the dedupe window, entries of a space, the subscription threshold, retention.
 local limits
 
--- Whether the settings, and the records named from `at` through `last` by a table, a field and a text each, are still
--- what was read. `*` stands for settings that nothing depends on.
+-- True if the settings are still the ones that the caller read, and so are the records from `at` through
+-- `last`, each named by a table, a field and a text. `*` stands for settings that nothing depends on.
 local function are_as_read(keys, space, settings, arguments, at, last)
   if settings ~= '*' and (redis_call('HGET', keys.settings, 'settings') or '') ~= settings then return false end
   for index = at, last, 3 do
@@ -65,7 +68,7 @@ local function are_as_read(keys, space, settings, arguments, at, last)
   return true
 end
 
--- The key of the bucket, which is mostly the one that was asked for in the partition before.
+-- Gives the key of the bucket. Mostly it is the one that the partition was asked for last.
 local function bucket_key(partition, bucket)
   if partition.bucket ~= bucket then
     partition.bucket, partition.bucket_key = bucket, dedupe_key(partition.prefix, bucket)
@@ -73,14 +76,14 @@ local function bucket_key(partition, bucket)
   return partition.bucket_key
 end
 
--- What a dedupe bucket remembers of the name, if anything.
+-- Gives the record that a dedupe bucket has under this name, if it has one within the window.
 local function earlier_send(prefix, bucket, field, now)
   local record = redis_call('HGET', dedupe_key(prefix, bucket), field)
   return is_remembered(record, now, limits[1]) and record
 end
 
--- Enters the send among those that may be repeated. Gives the record of the one that it repeats, and nothing is entered
--- then; or else the key in which it was entered.
+-- Enters the send, so that a repetition is recognised. If it repeats an earlier send itself, gives the record
+-- of that one and enters nothing. Otherwise gives nil and the key in which the send was entered.
 local function enter_send(partition, field, record, now, buckets)
   local prefix, in_use, before = partition.prefix, read_buckets(buckets)
   local bucket, name = bucket_of(now, limits[1])
@@ -98,20 +101,21 @@ local function enter_send(partition, field, record, now, buckets)
   return nil, key
 end
 
--- The work that follows the append of an entry: its copy, where the partition has readers of copies, and what its log needs at the
--- first entry of a slice of time.
+-- Does the work that follows the append of an entry: its copy, if the partition has readers of copies, and
+-- the upkeep that its log needs at the first entry of a slice of time.
 local function follow_append(prefix, space, id, ms, slice, last, last_slice, has_copies, audience, notification)
   if has_copies then copy_entry(prefix, space, id, audience, notification) end
   if slice ~= last_slice then begin_slice(prefix, space, slice, last, limits[4]) end
 end
 
--- Takes back what was appended before something else failed.
+-- Removes an entry that was appended before a later step failed.
 local function undo_append(prefix, log, id, has_copies)
   redis_pcall('XDEL', log, id)
   if has_copies then redis_pcall('XDEL', prefix .. 'copies', id) end
 end
 
--- Gives up to where entries have been lost by this, if any have. What fails is tried again with later entries.
+-- Trims the log after sends. Gives the id up to which entries are now lost, if any are. A trim that fails is
+-- tried again with later entries.
 local function trim_after_sends(prefix, space, last, count)
   local is_trimmed, lost = pcall(trim_to_length, prefix, space, limits[2], last, count >= ENTRIES_PER_TRIM)
   return is_trimmed and lost or nil
@@ -122,13 +126,14 @@ local function decided_audience(keys, audience)
   return stamped(audience, redis_call('HLEN', keys.roster), limits[3])
 end
 
--- Whether the sender's own record is what was read.
+-- True if the sender's own record is still the one that the caller read.
 local function is_sender_as_read(keys, sender, record)
   return (redis_call('HGET', keys.roster, sender) or '') == record
 end
 
--- Arguments: those of a call of send_many with one send, less the numbers at the end: behind the limits stand whether it
--- relies on its sender's record, and on how many others.
+-- send takes the arguments of a call of send_many with one send, except the numbers at the end. In their
+-- place two numbers follow the limits: whether the send relies on its sender's record, and on how many
+-- others.
 local function send(keys, arguments)
   local partition = know_partition(keys)
   limits = read_numbers(arguments[1])
@@ -145,7 +150,7 @@ local function send(keys, arguments)
     or redis_call('HMGET', key, 'last', 'history', space, 'copies')
   if not found[1] then refuse_incomplete_partition() end
   local before, history = found[1], found[2]
-  -- Taken apart when it was given: to do so costs as much as two calls.
+  -- The last id was parsed when it was given, and that is used again: parsing costs as much as two calls.
   local before_ms, before_low = partition.ms, partition.low
   if before ~= partition.last then before_ms, before_low = parse_id(before) end
   local now, microsecond, is_another_history, clock = partition_time(before_ms, history)
@@ -184,7 +189,8 @@ local function send(keys, arguments)
   return (time and before .. ' ' .. time or before) .. '\n' .. id
 end
 
--- The texts by which the sends of a call are entered. One table for all calls: to let one grow costs as much again.
+-- The texts by which the sends of a call are entered. One table serves all calls: letting a new one grow
+-- would cost as much again.
 local entered = {}
 
 local function enter_many(call)
@@ -195,8 +201,9 @@ local function enter_many(call)
   end
 end
 
--- The sections: where the arguments of each begin, how many sends there are in it, whether each relies on its sender's
--- own record, and how many records all of them rely on. Gives where the dedupe fields begin, too.
+-- Reads the sections. Each says where its arguments begin, how many sends it has, whether each of them relies
+-- on its sender's own record, and how many records all of them rely on. Also gives the place at which the
+-- dedupe fields begin.
 local function read_sections(arguments, count)
   local sections, at = {}, 2
   for index = #arguments - count, #arguments - 1 do
@@ -212,7 +219,7 @@ local function read_sections(arguments, count)
   return sections, at
 end
 
--- What the hash of the partition says, and where the logs of the sections' spaces end.
+-- Reads the hash of the partition, with the ends of the logs of the sections' spaces.
 local function begin_many(partition, key, sections)
   local wanted = { 'last', 'history', 'dedupe', 'copies' }
   for index, section in ipairs(sections) do wanted[index + 4] = section.space end
@@ -236,8 +243,8 @@ local function begin_many(partition, key, sections)
   return call
 end
 
--- Reads what the buckets remember of the call's sends, the one that they will be entered into among them. None if no send has
--- a name.
+-- Reads the records of the call's sends from the buckets, also from the bucket that the sends will be entered
+-- into. None if no send has a name.
 local function read_names(call, arguments, first_field, count)
   call.names, call.count = count > 0 and first_field - 1, count
   call.bucket, call.bucket_name = bucket_of(call.now, limits[1])
@@ -251,14 +258,15 @@ local function read_names(call, arguments, first_field, count)
   end
 end
 
--- The record of the send with this number, if a bucket has one within the window.
+-- Gives the record of the send with this number, if a bucket has one within the window.
 local function record_of(call, number)
   for _, known in ipairs(call.known) do
     if known[number] and is_remembered(known[number], call.now, limits[1]) then return known[number] end
   end
 end
 
--- Why the send with this number, the section's `index`th from 0, is refused. No call, but for its sender's record.
+-- Gives the reason if the send with this number, the section's `index`th from 0, is refused. No call, except
+-- for its sender's record.
 local function refusal(call, arguments, section, index, number)
   local senders, names = section.senders, call.names
   if senders then
@@ -285,11 +293,11 @@ local function note_end(call, space, last, slice, lost)
   call.lost_of[space] = lost or call.lost_of[space]
 end
 
--- Whether there is anything to look at for each send of a section by itself.
+-- True if each send of a section has to be checked by itself.
 local function is_judged_singly(call, section) return section.senders or call.known[1] end
 
--- Decides what becomes of a section's sends, of which the one before has `number`, and writes nothing: the audience, and why
--- the sends with some numbers are refused.
+-- Decides a section's sends, and writes nothing. Sets the audience, and the reasons why sends with some
+-- numbers are refused. The send before the section has `number`.
 local function judge_section(call, arguments, section, number)
   local at = section.at
   section.keys = keys_of_space(call.prefix, section.space)
@@ -308,8 +316,8 @@ local function judge_section(call, arguments, section, number)
   end
 end
 
--- Appends a section's sends, of which the one before has `number`, and so many are done. What changes with each stands in
--- locals: to look into a table costs as much as a tenth of an entry, to call a function as much as a twentieth.
+-- Appends a section's sends; the send before it has `number`. Values that change with each send are locals: a
+-- table lookup costs as much as a tenth of an entry, and calling a function as much as a twentieth.
 local function append_section(call, arguments, section, number)
   local space, audience, names, refusals = section.space, section.audience, call.names, section.refusals
   local now, ms, low, low_max = call.now, call.ms, call.low, call.base + SEQUENCES - 1
@@ -371,10 +379,11 @@ local function send_section(call, arguments, section, number)
   for _ = 1, section.count do call.answer[#call.answer + 1] = section.refusal end
 end
 
--- To ask who listens costs as much as the messages of three sends, so only a call of many asks.
+-- Asking for the listeners costs as much as the messages of three sends, so only a call of many asks.
 local LISTENERS_ASKED_FROM = 16
 
--- How many listen to each section's space, behind its channel's name; nil where it is not asked. One call.
+-- Gives how many listen to each section's space, after its channel's name; nil if this is not asked. One
+-- call.
 local function ask_listeners(sections, sent)
   if sent < LISTENERS_ASKED_FROM then return nil end
   local channels = {}
@@ -382,8 +391,9 @@ local function ask_listeners(sections, sent)
   return redis_call('PUBSUB', 'SHARDNUMSUB', unpack(channels))
 end
 
--- Completes each run's line of the answer, and says the run where a broker listens. What stands before its first
--- notification has served, so that the beginning of the message takes its place: the text is made once.
+-- Completes each run's line of the answer, and publishes the run if a broker listens. The arguments before
+-- the run's first notification are not needed any more. So the beginning of the message takes the place of
+-- the last of them, and the text is made once.
 local function finish_runs(call, arguments, sections, sent)
   local listeners = ask_listeners(sections, sent)
   for _, run in ipairs(call.runs) do
@@ -400,7 +410,7 @@ local function finish_runs(call, arguments, sections, sent)
   end
 end
 
--- What is written and said once for all of them.
+-- Writes the changes that all sends of the call share, and publishes them.
 local function finish_many(call, arguments, sections, sent)
   if not call.last then return end
   enter_many(call)
@@ -416,11 +426,12 @@ local function finish_many(call, arguments, sections, sent)
   finish_runs(call, arguments, sections, sent)
 end
 
--- Arguments: the limits; of each section the space, the audience, the settings, the records that all of it relies on,
--- the notifications, and where each relies on its sender's own record the accid and the record of each; the dedupe fields
--- of all sends (empty for one without an id) and their fingerprints, or none; of each section in three words how many
--- sends there are, whether they rely on their senders' records, and how many others; how many sections and dedupe fields
--- there are, in two. No dedupe field is there twice.
+-- Arguments: the limits; then for each section the space, the audience, the settings, the records that all of
+-- it relies on, the notifications, and, if each send relies on its sender's own record, the accid and the
+-- record of each; then the dedupe fields of all sends (empty for one without an id) and their fingerprints,
+-- or none. Then three words for each section: how many sends there are, whether they rely on their senders'
+-- records, and how many others. The last two say how many sections and how many dedupe fields there are. No
+-- dedupe field may occur twice.
 local function send_many(keys, arguments)
   local partition = know_partition(keys)
   local totals = read_numbers(arguments[#arguments])

@@ -1,12 +1,14 @@
--- Live streams. The hash `streams` of a partition has, by accid, the streams of that account that are open on any broker, a
--- line each:
+-- Live streams. The hash `streams` of a partition has, by accid, the streams of that account that are open on
+-- any broker, a line each:
 --
 --     <id> <registration> <since> <device> <address>[ <why it is to end> <by which device>]
 --
--- with `*` for no device. `since` is when the stream was opened, in milliseconds by the clock of this Redis: its broker says for
--- how long it has been open, so clocks of brokers, which may be minutes apart, decide nothing. Which registrations stand, their keys say (`registration:<name>`, in the first partition), which
--- their loops renew: of a broker that died nothing else has to be written. A stream that is to end keeps its line until its broker has
--- closed it, so that a broker which did not hear of it finds out when it registers its streams anew.
+-- with `*` for no device. `since` is when the stream was opened, in milliseconds by the clock of this Redis.
+-- The broker says only how long the stream has been open, so the clocks of brokers, which may be minutes
+-- apart, decide nothing. A registration stands as long as its key exists (`registration:<name>`, in the first
+-- partition), which its loop renews. So nothing else has to be written for a broker that died. A stream that
+-- is to end keeps its line until its broker has closed it. So a broker that did not hear of it finds out when
+-- it registers its streams again.
 
 local function streams_key(prefix) return prefix .. 'streams' end
 
@@ -32,17 +34,19 @@ local function may_not_be_beside(logins, one, other)
   return logins == 'onePerAccount' or (logins == 'onePerDevice' and one.device == other.device and one.device ~= '*')
 end
 
--- Whether `other`, which is registered, was opened after `stream`, which registers now. The stream that registers later counts
--- as the later one within a millisecond, and if the clock was set back since `other` was registered. If both are registered
--- again, the ids decide within a millisecond, so that both orders of registering end the same one.
+-- True if `other`, which is registered, was opened after `stream`, which registers now. The stream that
+-- registers later counts as the later one within a millisecond, and if the clock was set back since `other`
+-- was registered. If both are registered again, the ids decide within a millisecond, so that both orders of
+-- registering end the same one.
 local function is_later(other, stream, now, was_registered)
   if other.since > now then return false end
   if other.since ~= stream.since then return other.since > stream.since end
   return was_registered and other.id > stream.id
 end
 
--- Notes of the streams for which `is_to_end(stream)` why they are to end, and tells their brokers. Gives their lines. A
--- stream that was to end before is told again and gives no line: its broker has not closed it, and may not have heard.
+-- Notes why the streams for which `is_to_end(stream)` are to end, and tells their brokers. Gives their lines.
+-- A stream that was to end before is told again and gives no line: its broker has not closed it, and may not
+-- have heard.
 local function end_those(prefix, account, streams, over, is_to_end)
   local ids, lines = {}, {}
   for _, stream in ipairs(streams) do
@@ -58,16 +62,18 @@ local function end_those(prefix, account, streams, over, is_to_end)
   return lines
 end
 
--- Gives '' where the stream is open, and otherwise why it is to end. One that was registered before may have been ended
--- since. If two may not be open together, the one that was opened first ends, also if it is registered
--- later: loops and brokers register streams some milliseconds after these were opened, or when they reach Redis again.
+-- Gives '' if the stream is open, and otherwise why it is to end. A stream that was registered before may
+-- have been ended since. If two may not be open together, the one that was opened first ends, even if it is
+-- registered later: loops and brokers register streams some milliseconds after these were opened, or when
+-- they reach Redis again.
 local function open_stream(prefix, account, stream, logins, now, was_registered)
   local key = streams_key(prefix)
   local known, kept, over = read_streams(key, account), {}, ''
   for _, other in ipairs(known) do
     if other.id == stream.id then
       over = other.over
-      -- Each call takes a moment to arrive, by which `since` is late: the earlier one is nearer.
+      -- Each call takes a moment to arrive, which makes `since` late by as much. So the earlier one is nearer
+      -- to the truth.
       stream.since = math.min(stream.since, other.since)
     else
       kept[#kept + 1] = other
@@ -87,9 +93,9 @@ local function open_stream(prefix, account, stream, logins, now, was_registered)
   return ''
 end
 
--- open_streams: registers streams, four words each behind their account: id, for how many milliseconds it has been open,
--- device, address. A stream that was opened after another one was registered never counts as the earlier one: its call
--- arrives after it was opened, so `now` less its age is not before that.
+-- open_streams: registers streams, four words each after their account: the id, the milliseconds for which it
+-- has been open, the device, and the address. A stream that was opened after another one was registered never
+-- counts as the earlier one: its call arrives after it was opened, so `now` less its age is not before that.
 local function open_streams(keys, arguments)
   local prefix = open_partition(keys)
   local registration, logins, was_registered = arguments[1], arguments[2], arguments[3] == 'again'
@@ -104,7 +110,7 @@ local function open_streams(keys, arguments)
   return outcomes
 end
 
--- Removes the streams of an account for which `is_gone(stream)`.
+-- Removes those streams of an account for which `is_gone(stream)`.
 local function remove_streams(key, account, is_gone)
   local streams, kept = read_streams(key, account), {}
   for _, stream in ipairs(streams) do
@@ -114,7 +120,7 @@ local function remove_streams(key, account, is_gone)
   return #streams - #kept
 end
 
--- close_streams: streams that their broker has closed, an account and an id each.
+-- close_streams: removes streams that their broker has closed, an account and an id each.
 local function close_streams(keys, arguments)
   local key, removed = streams_key(open_partition(keys)), 0
   for index = 1, #arguments, 2 do
@@ -124,7 +130,7 @@ local function close_streams(keys, arguments)
   return removed
 end
 
--- end_streams: all streams of an account, or those of a device, are to end. Gives their lines.
+-- end_streams: has all streams of an account, or those of a device, end. Gives their lines.
 local function end_streams(keys, arguments)
   local prefix = open_partition(keys)
   local account, device = unpack(arguments, 1, 2)
@@ -137,7 +143,7 @@ local function end_streams(keys, arguments)
   return lines
 end
 
--- sweep_streams: those of registrations that are forgotten, an account and a registration each.
+-- sweep_streams: removes the streams of registrations that are forgotten, an account and a registration each.
 local function sweep_streams(keys, arguments)
   local key, removed = streams_key(open_partition(keys)), 0
   for index = 1, #arguments, 2 do
@@ -154,7 +160,8 @@ local function begin_registration(keys, arguments)
   return redis_call('SET', open_partition(keys) .. 'registration:' .. name, '', 'PX', milliseconds)
 end
 
--- Above maxmemory, too: some 100 bytes for each connection, without which streams that are open would count as closed.
+-- Streams are registered above maxmemory, too. Each takes some 100 bytes, and without them streams that are
+-- open would count as closed.
 register('begin_registration', begin_registration, FREES_MEMORY)
 register('open_streams', open_streams, FREES_MEMORY)
 register('close_streams', close_streams, FREES_MEMORY)

@@ -1,11 +1,11 @@
--- The steps of the sweep. Each is bounded, however large the key: the broker calls them one after the other, and Redis
--- serves others in between. Only the model understands records: the broker reads and judges them, and the functions
--- remove those that it found to be over.
+-- The steps of the sweep. Each is bounded, however large the key: the broker calls them one after the other,
+-- and Redis serves others in between. Only the model understands records, so the broker reads and judges
+-- them, and the functions remove those that it found to be over.
 
 local STEP = 100
 
--- begin_sweep: whether an interval has passed since the last sweep began; if so, one begins now. A recorded time in the
--- future was written before the clock was set back, and must not stop sweeps until then.
+-- begin_sweep: if an interval has passed since the last sweep began, begins one now and says so. A recorded
+-- time in the future was written before the clock was set back, and must not stop sweeps until then.
 local function begin_sweep(keys, arguments)
   local key, interval = partition_key(open_partition(keys)), tonumber(arguments[1])
   local time = redis_call('TIME')
@@ -16,18 +16,18 @@ local function begin_sweep(keys, arguments)
   return 1
 end
 
--- No later function uses these names, and Lua has room for 200 in all.
+-- The block keeps its names local: no later function uses them, and Lua has room for 200 in all.
 do
 
--- sweep_time: the node's clock and when the last sweep began, in milliseconds since 1970; '' if there was none. Changes
--- nothing: the broker judges the clock before it sweeps by it.
+-- sweep_time: gives the node's clock and when the last sweep began, in milliseconds since 1970; '' if there
+-- was none. Changes nothing: the broker judges the clock before it sweeps by it.
 local function sweep_time(keys)
   local key = partition_key(open_partition(keys))
   local time = redis_call('TIME')
   return { string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000)), redis_call('HGET', key, 'swept-at') or '' }
 end
 
--- sweep_copies: trims copies of what is before the id `floor`, at most so many. Gives how many went.
+-- sweep_copies: trims copies before the id `floor`, at most so many. Gives how many went.
 local COPIES_PER_STEP = 10000
 
 local function sweep_copies(keys, arguments)
@@ -40,22 +40,23 @@ register('sweep_copies', sweep_copies, FREES_MEMORY)
 
 end
 
--- Whether anything but its log and its options is kept of the account.
+-- True if anything other than its log and its options is kept for the account.
 local function has_account(prefix, account)
   return redis_call('EXISTS', spaces_key(prefix, account), read_key(prefix, account),
     account_key(prefix, account), delivered_key(prefix, account)) > 0
 end
 
--- The later of two ids, of which either may be missing.
+-- Gives the later of two ids. Either may be missing.
 local function later_of(id, other)
   if not id or other and is_before(id, other) then return other end
   return id
 end
 
--- An empty log needs no key. The hash of the partition keeps the space for another retention if entries were lost, since it
--- alone says so: a reader who comes back must be told, although there is nothing left to read. `forgotten` is the end of that
--- time. Otherwise the space of a direct message ends with its entry, and a personal space when nothing is kept of the account
--- and its last entry is beyond retention.
+-- Removes an empty log, which needs no key. If entries were lost, the hash of the partition keeps the space
+-- for another retention, since only the hash says so: a reader who comes back must be told, although there is
+-- nothing left to read. `forgotten` is the end of that time. Otherwise the space of a direct message ends
+-- with its entry, and a personal space ends when nothing is kept for the account and its last entry is beyond
+-- retention.
 local function drop_empty_log(prefix, space, last, lost, floor, forgotten)
   redis_call('UNLINK', log_key(prefix, space), table_key(prefix, space, 'updates'))
   if lost and not is_before(lost, forgotten) then return end
@@ -98,7 +99,8 @@ local function sweep_hash(key, cursor, is_to_go)
   return reply[1]
 end
 
--- remove_unchanged: removes records that the broker found to be over, each only if it still has the text that was judged.
+-- remove_unchanged: removes records that the broker found to be over. A record that no longer has the text
+-- that was judged stays.
 local function remove_unchanged(keys, arguments)
   local key = table_key(open_partition(keys), arguments[1], arguments[2])
   local fields, gone = {}, {}
@@ -110,7 +112,7 @@ local function remove_unchanged(keys, arguments)
   return call_in_chunks('HDEL', key, gone)
 end
 
--- sweep_updates: updates of entries before the floor, a decimal id.
+-- sweep_updates: removes updates of entries before the floor, a decimal id.
 local function sweep_updates(keys, arguments)
   local prefix = open_partition(keys)
   local space, name, cursor, floor = unpack(arguments, 1, 4)
@@ -119,20 +121,22 @@ local function sweep_updates(keys, arguments)
   end)
 end
 
--- Notes in the hash of the partition that a reader of the space who stands before the id has lost something.
+-- Notes in the hash of the partition that a reader of the space who stands before the id has lost an entry.
 local function note_lost(prefix, space, id)
   local last, lost = parse_end(redis_call('HGET', partition_key(prefix), space))
-  -- A text with a place where a log has had no entry could not be told from the place alone.
+  -- `parse_end` recognises a loss by the length of the text, and with `0-0` the text would be too short.
   if last == NO_ID then last = id end
   redis_call('HSET', partition_key(prefix), space, end_text(last, later_of(lost, id)))
 end
 
--- sweep_index: spaces that the account left, and direct messages, in which nothing can be seen any more.
+-- sweep_index: removes spaces that the account left, and direct messages, in which nothing can be seen any
+-- more.
 --
--- A direct message that is still in the index was not read. Without it no reader looks at its space, so the loss is noted in
--- the personal space: at the id that the index took for the message, or at the message's own millisecond if a fast clock put
--- that later. A cursor beyond both has been shown the message. The loss is not noted beyond the partition's last id: a reader
--- who has come to the end stands at that id, and would be told of the loss in each answer.
+-- A direct message that is still in the index was not read. Without it no reader looks at its space, so the
+-- loss is noted in the personal space: at the id that the index took for the message, or at the message's own
+-- millisecond if a fast clock put that later. A cursor beyond both has been shown the message. The loss is
+-- not noted beyond the partition's last id: a reader who has come to the end stands at that id, and would be
+-- told of the loss in each answer.
 local function sweep_index(keys, arguments)
   local prefix = open_partition(keys)
   local account, cursor, floor = unpack(arguments, 1, 3)
@@ -160,7 +164,7 @@ local function sweep_index(keys, arguments)
   return next_cursor
 end
 
--- Watermarks beyond retention, and the lagging spaces of their partitions. `floor` is a decimal id.
+-- Removes watermarks beyond retention, and the lagging spaces of their partitions. `floor` is a decimal id.
 local function sweep_watermarks(key, floor)
   local fields, gone, kept, left = redis_call('HGETALL', key), {}, {}, {}
   for index = 1, #fields, 2 do
@@ -179,11 +183,11 @@ local function sweep_watermarks(key, floor)
   end
   call_in_chunks('HDEL', key, gone)
   if #left < #lagging then write_lagging(key, left) end
-  -- A version alone says nothing.
+  -- A version without other fields says nothing.
   if redis_call('HLEN', key) == 1 + redis_call('HEXISTS', key, 'directMessages') then redis_call('HDEL', key, 'version') end
 end
 
--- sweep_read: read ids beyond retention, and those that a watermark covers.
+-- sweep_read: removes read ids beyond retention, and read ids that a watermark covers.
 local function sweep_read(keys, arguments)
   local prefix = open_partition(keys)
   local account, cursor, floor = unpack(arguments, 1, 3)
@@ -196,7 +200,7 @@ local function sweep_read(keys, arguments)
   return prune_step(key, cursor, function(id) return is_decimal_before(id, floor) or is_covered(id) end)
 end
 
--- sweep_delivered: keys of deliveries so old that `deliver` refuses them.
+-- sweep_delivered: removes keys of deliveries so old that `deliver` refuses them.
 local function sweep_delivered(keys, arguments)
   local partition = read_partition(keys, {})
   local account, cursor, retention = unpack(arguments, 1, 3)
@@ -207,8 +211,8 @@ local function sweep_delivered(keys, arguments)
   end)
 end
 
--- forget_space: a removed space leaves the indexes of accounts, which are notified. Nobody can join it any more, so no
--- trace is needed to recognise a change that comes late.
+-- forget_space: removes a removed space from the indexes of accounts, which are notified. Nobody can join it
+-- any more, so no trace is needed to recognise a change that comes late.
 local function forget_space(keys, arguments)
   local prefix = open_partition(keys)
   local space = arguments[1]
@@ -223,13 +227,13 @@ local function forget_space(keys, arguments)
   return removed
 end
 
--- unlist: a removed space leaves its directory.
+-- unlist: removes a removed space from its directory.
 local function unlist(keys, arguments)
   return redis_call('ZREM', directory_key(open_partition(keys), arguments[1]), arguments[2])
 end
 
--- drop_space: removes the tables of a removed space, all of which are among the arguments, if its settings are still
--- those that were judged.
+-- drop_space: removes the tables of a removed space, if its settings are still those that were judged. The
+-- arguments name all of the tables.
 local function drop_space(keys, arguments)
   local prefix = open_partition(keys)
   local space, settings = unpack(arguments, 1, 2)
@@ -241,7 +245,7 @@ local function drop_space(keys, arguments)
   return 1
 end
 
--- sweep_dedupe: dedupe hashes whose windows are over.
+-- sweep_dedupe: removes dedupe hashes whose windows are over.
 local function sweep_dedupe(keys, arguments)
   local window, partition = tonumber(arguments[1]), read_partition(keys, {})
   local prefix = partition.prefix
