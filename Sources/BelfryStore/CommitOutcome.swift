@@ -2,7 +2,7 @@ package import BelfryModel
 
 package typealias CommitResult = Result<CommitOutcome, StoreError>
 
-/// What became of a transaction.
+/// The outcome of a transaction.
 package enum CommitOutcome: Sendable, Hashable {
   case committed(Commit)
   /// The same send was committed before, with this id. Nothing was done now.
@@ -34,9 +34,9 @@ package struct Commit: Sendable, Hashable {
   }
 }
 
-/// What the store knows of a send that may repeat an earlier one.
+/// The earlier send, if any, that a send would repeat.
 package enum FirstSend: Sendable, Hashable {
-  /// No such send within the dedupe window.
+  /// The store knows of no such send within the dedupe window.
   case unknown
   /// The same content was sent with the same `messageClientId`, and has this id.
   /// - Parameter appendedAt: as in ``Commit/appendedAt``.

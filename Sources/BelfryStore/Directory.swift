@@ -7,7 +7,7 @@ struct DirectoryPlace: Hashable {
   let space: SpaceID
 
   private static let digits = 13
-  /// In the year 2286, the last time that has so many digits.
+  /// A millisecond in the year 2286, the last one that has 13 digits.
   private static let lastMilliseconds: Int64 = 9_999_999_999_999
 
   init(_ space: SpaceID, createdAtMilliseconds: Int64) {
@@ -16,7 +16,7 @@ struct DirectoryPlace: Hashable {
     self.space = space
   }
 
-  /// Nil when the text is not such a place.
+  /// Nil if the text is not such a place.
   init?(text: String) {
     let parts = text.parts(between: ":", most: 2)
     guard parts.count == 2, parts[0].utf8.count == Self.digits, let milliseconds = Int64(parts[0]),
@@ -28,7 +28,7 @@ struct DirectoryPlace: Hashable {
 }
 
 extension DirectoryPlace {
-  /// The last one of the page that the cursor ends.
+  /// The last place of the page after which the cursor stands.
   init(_ cursor: PageCursor, of directory: ListingChange.Directory) throws(StoreError) {
     guard let place = DirectoryPlace(text: cursor.text) else {
       throw StoreError(.badCursor, "no cursor of this store", at: "page \(directory)")
@@ -48,7 +48,7 @@ extension DirectoryPage {
 }
 
 extension ListingChange.Directory {
-  /// Where spaces of the kind are listed, if anywhere.
+  /// The directory that lists spaces of the kind; nil if none does.
   init?(of kind: SpaceKind) {
     switch kind {
     case .group: self = .groups
@@ -59,6 +59,6 @@ extension ListingChange.Directory {
 }
 
 extension ListingChange.Directory {
-  /// What is hashed to the directory's partition, since a directory belongs to no space.
+  /// The text that is hashed to find the directory's partition, since a directory belongs to no space.
   var name: String { "directory:\(rawValue)" }
 }

@@ -6,7 +6,7 @@ package import BelfryModel
 /// time after it was committed. The entry keeps what it learned when, so that a feed that was read in between takes a
 /// late change into account neither twice nor never.
 package struct IndexEntry: Sendable, Hashable {
-  /// What the index knew of the space from `addedAt` on.
+  /// The index's knowledge of the space from `addedAt` on.
   package struct State: Sendable, Hashable {
     /// The last id of the space's partition when the account joined or left. Membership intervals that began after it
     /// were not known yet.
@@ -23,9 +23,9 @@ package struct IndexEntry: Sendable, Hashable {
 
   /// The index learned of a membership interval.
   package struct Transition: Sendable, Hashable {
-    /// What it knew from then on.
+    /// The state from then on.
     package var state: State
-    /// What it knew before; nil if nothing, or if that is no longer kept.
+    /// The state before; nil if the index knew nothing, or if that state is no longer kept.
     package var before: State?
   }
 
@@ -49,7 +49,7 @@ package struct IndexEntry: Sendable, Hashable {
   package var version: MessageID { state.version }
   package var addedAt: MessageID { state.addedAt }
 
-  /// What the index learned after `id`, an id of the account's partition, oldest first.
+  /// The transitions of the index after `id`, an id of the account's partition, oldest first.
   package func transitions(after id: MessageID) -> [Transition] {
     var transitions: [Transition] = []
     let all = [state] + earlier
@@ -59,7 +59,7 @@ package struct IndexEntry: Sendable, Hashable {
     return transitions.reversed()
   }
 
-  /// What the index knew at `id`, an id of the account's partition; nil if nothing.
+  /// The state of the index at `id`, an id of the account's partition; nil if the index knew nothing then.
   package func state(through id: MessageID) -> State? {
     // A feed asks this of thousands of spaces, and nearly always the latest state is the answer.
     if addedAt <= id { return state }

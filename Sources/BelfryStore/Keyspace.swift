@@ -1,15 +1,17 @@
 package import BelfryModel
 
-/// What a broker expects of its keyspace, to be compared with the keyspace's format record.
+/// The facts that a broker expects of its keyspace, to be compared with the keyspace's format record.
 ///
-/// With another version of the data or another number of partitions a broker would look under the wrong keys, so it
-/// refuses. Settings that differ are reported; brokers of one keyspace should have the same, but each works by its own.
+/// With another version of the data or another number of partitions a broker would look under the wrong keys,
+/// so it refuses. Settings that differ are reported. Brokers of one keyspace should have the same settings,
+/// but each works by its own.
 package struct Keyspace: Sendable, Hashable {
   /// The version of the keys and their contents. `FunctionLibrary.version` is another number: functions of several
   /// versions may work on the same data.
   package static let dataVersion = 3
 
-  /// Their number is the one that the broker was started with; how the keyspace grew, its record says.
+  /// The number of partitions is the one that the broker was started with. The keyspace's record says how the
+  /// keyspace grew.
   package private(set) var partitions: Partitions
   /// A fingerprint of the secret that signs tokens, which does not give it away.
   var secretFingerprint: String
@@ -28,10 +30,10 @@ package struct Keyspace: Sendable, Hashable {
   }
 }
 
-// MARK: - What must be the same
+// MARK: - Facts that must be the same
 
 extension Keyspace {
-  /// One text for both numbers, so that of two brokers that make a keyspace at once the first decides both.
+  /// Both numbers are in one text. So if two brokers make a keyspace at once, the first decides both.
   var format: String { KeyspaceFormat(partitions).text }
 
   /// Takes over how the keyspace grew.
@@ -41,7 +43,7 @@ extension Keyspace {
     partitions = format.partitions
   }
 
-  /// Why this broker must not work on a keyspace of such a format, and what to do; nil if it may.
+  /// The reason if this broker must not work on a keyspace of such a format, with the remedy; nil if it may.
   func refusal(ofFormat found: String) -> String? {
     if found == format { return nil }
     if let record = MoveRecord(found) { return record.refusal }
@@ -62,13 +64,13 @@ extension Keyspace {
       + "\(partitions.count): start it with --partitions \(count)"
   }
 
-  /// There is data but no record that says how it is laid out. Reading it as something else could destroy it.
+  /// There is data, but no record of its layout. Reading it as another layout could destroy it.
   static let refusalWithoutRecord =
     "this keyspace has data and no format record that says its version and its number of partitions: use an empty "
     + "Redis, or restore the key \(RedisLayout.format) (HSET \(RedisLayout.format) format \"<version> <partitions>\")"
 }
 
-// MARK: - What should be the same
+// MARK: - Settings that should be the same
 
 /// A setting of this broker that differs from the format record.
 package struct SettingDifference: Sendable, Hashable, Encodable {
@@ -80,14 +82,14 @@ package struct SettingDifference: Sendable, Hashable, Encodable {
 
 /// The result of comparing settings.
 package enum SettingsFinding: Sendable, Hashable {
-  /// They differ in these; in none if they agree.
+  /// The settings differ in these. Empty if they agree.
   case differ([SettingDifference])
-  /// They differed in these, and the record now has the settings of this broker.
+  /// The settings differed in these, and the record now has those of this broker.
   case adopted([SettingDifference])
 }
 
 extension Keyspace {
-  /// A limit that only one side knows, since it is of another release, is not compared.
+  /// A limit that only one side knows, since the other is of another release, is not compared.
   func differences(fromSecret secret: String, limits found: String) -> [SettingDifference] {
     var differences: [SettingDifference] = []
     if secret != secretFingerprint, !otherFingerprints.contains(secret) {

@@ -1,15 +1,16 @@
 package import BelfryModel
 import BelfryRedis
 
-/// The rules by which a keyspace gets more partitions: which key goes to which of them.
+/// The rules by which a keyspace gets more partitions: they give each key its new partitions.
 ///
-/// The numbers are powers of two, so that the spaces of each partition go to some that have nobody else's: of 64 that become
-/// 256, those of 3 to 3, 67, 131 and 195. A key of one space or account keeps its value under another name. A key that a
-/// partition has for many of them is divided, element by element. Entries keep their ids (``Partitions/Origin``).
+/// The numbers are powers of two, so that the spaces of each partition go to new partitions that no other
+/// partition's spaces go to: if 64 become 256, those of 3 go to 3, 67, 131 and 195. A key of one space or
+/// account keeps its value under another name. A key that a partition has for many spaces or accounts is
+/// divided, element by element. Entries keep their ids (``Partitions/Origin``).
 package struct KeyspaceDivision: Sendable {
   private let before: RedisLayout
   private let after: RedisLayout
-  /// The number of partitions before by their hash tags.
+  /// The numbers of the earlier partitions by their hash tags.
   private let numbers: [Substring: Int]
 
   package init(from partitions: Partitions, to more: Partitions) {
@@ -22,11 +23,11 @@ package struct KeyspaceDivision: Sendable {
     /// The value is the same.
     case whole(String)
     case divided(DividedKey)
-    /// It says nothing any more where nobody works yet.
+    /// The key has no meaning before brokers work on the new keyspace, so it is left out.
     case nowhere
   }
 
-  /// Nil of a key that this release does not know.
+  /// Nil for a key that this release does not know.
   package func destination(of key: String) -> Destination? {
     if key.hasPrefix(OffsetKey.prefix) { return .nowhere }
     guard key.hasPrefix(RedisLayout.anyPartition.dropLast()) else { return .whole(key) }
@@ -40,7 +41,8 @@ package struct KeyspaceDivision: Sendable {
     return home(ofKey: name).map { $0.map { .whole(after.prefix($0) + name) } ?? .nowhere }
   }
 
-  /// The partition that a key with this name, of one space or account, goes to; within, nil for what goes nowhere.
+  /// The partition of a key with this name, which belongs to one space or account. The inner nil is for a key
+  /// that is left out.
   private func home(ofKey name: String) -> Partition?? {
     let kind = name.prefix { $0 != ":" }
     let rest = name.dropFirst(kind.count + 1)
@@ -58,7 +60,8 @@ package struct KeyspaceDivision: Sendable {
     }
   }
 
-  /// The hashes of all partitions before: each has something to say after, also if it is not there.
+  /// The hashes of all earlier partitions. Each gives fields to its new partitions, even if it does not
+  /// exist.
   package var partitionHashes: [DividedKey] {
     before.partitions.all.map {
       DividedKey(key: before.partitionHash($0), name: "partition", number: $0.number, rule: .partition)
@@ -67,7 +70,8 @@ package struct KeyspaceDivision: Sendable {
 
   package static var lastField: String { RedisLayout.lastField }
 
-  /// For the state of a reader of copies: the copies, and the id of the last one that it has had. Nil for all other keys.
+  /// The copies and the id of the last one that the reader has had, for a key with the state of a reader of
+  /// copies. Nil for all other keys.
   package func copies(readBy key: DividedKey, _ contents: KeyContents) -> (key: String, position: String)? {
     guard key.rule == .reader, case .hash(let fields) = contents,
       let position = fields[ArraySlice("position".utf8)], let partition = Partition(key.number)
@@ -85,14 +89,14 @@ package struct KeyspaceDivision: Sendable {
   }
 }
 
-// MARK: - What is divided
+// MARK: - Divided keys
 
 /// A key whose value concerns many spaces or accounts.
 package struct DividedKey: Sendable, Hashable {
   package let key: String
-  /// Without the prefix of its partition.
+  /// The key's name without the prefix of its partition.
   let name: String
-  /// That of its partition.
+  /// The number of its partition.
   let number: Int
   let rule: Rule
 
@@ -161,7 +165,7 @@ extension KeyspaceDivision {
   /// The part of the key's value that each of its places gets.
   /// - Parameters:
   ///   - last: the last millisecond of all ids that the keyspace has given; nil if it has given none.
-  ///   - next: where the first copy is that a reader has yet to have, for the state of a reader.
+  ///   - next: the space of the first copy that a reader has not had yet, for the state of a reader.
   package func divide(
     _ contents: KeyContents, of key: DividedKey, lastMilliseconds last: Int64?, next: SpaceID? = nil
   ) -> [(key: String, contents: KeyContents)] {
@@ -193,13 +197,13 @@ extension KeyspaceDivision {
       let words = text.split(separator: " ")
       guard words.count > 1 else { return false }
       if key.rule == .pushes { return SpaceID(key: words[1]).map { after.partition(of: $0) } == partition }
-      // Push came past an entry, whose account may be of any partition.
+      // Push has gone past an entry, and its receiver may be of any partition.
       let home = home(ofAccount: String(words[1]))
       let isBeneath = home.map { $0.number & (before.partitions.count - 1) == key.number } ?? false
       return (isBeneath ? home?.number : key.number) == partition.number
     case .reader:
       if text == "place" { return next.map { after.partition(of: $0) } == partition }
-      // A sum over all partitions.
+      // `lost` is a sum over all partitions, so only one of them gets it.
       return text != "lost" || partition.number == key.number
     }
   }
@@ -208,8 +212,9 @@ extension KeyspaceDivision {
     AccountID(accid).map { after.partition(of: $0) }
   }
 
-  /// All ids that the partition gives from now on are later than any that the keyspace gave before, whichever partition they
-  /// name. Ids between its last one and that are lost, if there were any: a reader who stands at one of them is told.
+  /// Makes all ids that the partition gives from now on later than any that the keyspace gave before, in all
+  /// partitions. Ids between its last one and that are lost, if there were any: a reader who stands at one of
+  /// them is told.
   private func begin(
     _ partition: Partition, after last: Int64, _ fields: inout [KeyContents.Bytes: KeyContents.Bytes]
   ) {

@@ -1,16 +1,17 @@
 package import BelfryModel
 
-/// The live channels of spaces. What a store commits is also published here, in the order of the commits of each
-/// partition.
+/// The live channels of spaces. Each commit of a store is also published here, in the order of the commits of
+/// each partition.
 package protocol LiveFeed: AnyObject {
-  /// Returns once messages of the space arrive for certain; what is appended from then on is not missed.
+  /// Returns once messages of the space arrive for certain: no entry that is appended from then on is missed.
   func subscribe(_ space: SpaceID) async throws(StoreError)
   func unsubscribe(_ space: SpaceID)
   var onMessage: ((SpaceID, LiveMessage) -> Void)? { get set }
-  /// A message of the space cannot be read, perhaps since a broker of another version sent it, and has been missed.
+  /// Called if a message of the space cannot be read, perhaps since a broker of another version sent it. The
+  /// message has been missed.
   var onUnreadable: ((SpaceID) -> Void)? { get set }
-  /// False: messages of these partitions may be missing from now on. True: all spaces of them are subscribed again, and what
-  /// was published in between must be read from the logs.
+  /// False: messages of these partitions may be missed from now on. True: all spaces of them are subscribed
+  /// again, and messages that were published in between must be read from the logs.
   var onHearingChange: ((Bool, [Partition]) -> Void)? { get set }
 }
 
@@ -21,24 +22,25 @@ package enum LiveMessage: Sendable, Hashable {
   case appended(LogEntry, predecessor: MessageID)
   /// A notification that is never stored.
   case ephemeral(LogEntry)
-  /// The memberships of these accounts in the space changed: they must be read again before deciding what they see.
+  /// The memberships of these accounts in the space changed. They must be read again before a consumer
+  /// decides what the accounts see.
   case memberships([AccountID])
   /// In a personal space: the account marked entries as read.
   case read(ReadEcho)
   /// In a personal space: the account's index of spaces changed.
   case index
-  /// In a personal space: what the account did on one of its devices.
+  /// In a personal space: the account acted on one of its devices.
   case device(DeviceEcho)
   /// In a personal space: streams of the account are to end.
   case ended(EndedStreams)
 }
 
-/// What a mark did, for the account's consumers.
+/// The effect of a mark, for the account's consumers.
 package struct ReadEcho: Sendable, Hashable {
-  /// What clients are told: these entries are read, and every one up to `upTo`.
+  /// The entries that clients are told are read, and the id up to which all entries are.
   package var items: [MessageID]
   package var upTo: MessageID?
-  // How the read state changes.
+  // The changes of the read state.
   package var marked: [MessageID]
   package var watermarks: [MessageID]
   package var caughtUp: [SpaceID]

@@ -2,15 +2,18 @@ package import BelfryModel
 
 /// A stream that is open, as all brokers see it.
 package struct LiveStream: Sendable, Hashable {
-  /// Its name over all brokers: of the broker's name, what no other stream of that broker has.
+  /// The stream's name over all brokers: the broker's name, and a part that no other stream of that broker
+  /// has.
   package var id: String
-  /// The loop of a broker that has it, for as long as that loop renews its registration.
+  /// The registration of the broker's loop that has the stream. The stream counts as open for as long as the
+  /// loop renews it.
   package var registration: StreamRegistration
-  /// Milliseconds since 1970, by Redis's clock.
+  /// The time at which the stream was opened, in milliseconds since 1970, by Redis's clock.
   package var openedAtMilliseconds: Int64
-  /// The device that it says it is; nil where it says nothing.
+  /// The device that the client named; nil if it named none.
   package var device: DeviceID?
-  /// From where it was opened, as far as TCP knows; empty for a kind of socket that has no addresses.
+  /// The address from which it was opened, as far as TCP knows; empty for a kind of socket that has no
+  /// addresses.
   package var address: String
 
   package init(
@@ -28,8 +31,8 @@ package struct LiveStream: Sendable, Hashable {
 /// A stream that its broker registers.
 package struct OpenedStream: Sendable, Hashable {
   package var id: String
-  /// For how long it has been open. Redis computes from this when it was opened, by its own clock, so streams of brokers
-  /// whose clocks differ can be compared.
+  /// The time for which it has been open. Redis computes from this when it was opened, by its own clock, so
+  /// streams of brokers whose clocks differ can be compared.
   package var age: Duration
   package var device: DeviceID?
   package var address: String
@@ -42,21 +45,21 @@ package struct OpenedStream: Sendable, Hashable {
   }
 }
 
-/// A loop's promise that its streams are open, which it has to renew. What it has not renewed is over, and its streams
-/// count as closed.
+/// A loop's promise that its streams are open, which it has to renew. If the loop does not renew it in time,
+/// the registration is over, and its streams count as closed.
 package struct StreamRegistration: Sendable, Hashable {
-  /// How often a loop renews it.
+  /// A loop renews its registration at this interval.
   package static let renewal: Duration = .seconds(2)
-  /// For so long its streams count as live after it was renewed.
+  /// Its streams count as live for so long after it was renewed.
   package static let lifetime: Duration = .seconds(10)
-  /// For so much longer it is known what became of its streams, should the loop only have been held up or cut off.
+  /// The store remembers its streams for so much longer, in case the loop was only held up or cut off.
   package static let memory: Duration = .seconds(600)
 
   package let name: String
 
   /// - Parameters:
-  ///   - broker: its name, without a dot.
-  ///   - number: another one each time that the loop registers.
+  ///   - broker: the broker's name, without a dot.
+  ///   - number: a new one each time that the loop registers.
   package init(broker: String, loop: Int, number: Int) { name = "\(broker).\(loop).\(number)" }
 
   init(name: String) { self.name = name }
@@ -64,15 +67,15 @@ package struct StreamRegistration: Sendable, Hashable {
   package var broker: String { String(name.prefix { $0 != "." }) }
 }
 
-/// Why an account's stream is to end although its client wants it.
+/// The reason why an account's stream is to end although its client wants it.
 package enum StreamEnd: Sendable, Hashable {
-  /// A later one took its place (``LoginPolicy``): this device's, if it named one.
+  /// A later stream took its place (``LoginPolicy``): this device's, if it named one.
   case replaced(by: DeviceID?)
-  /// The account, or a trusted caller for it, ended it.
+  /// The account ended it, or a trusted caller did for the account.
   case ended
 }
 
-/// Streams of an account that are to end, on whichever broker they are.
+/// Streams of an account that are to end, on any broker.
 package struct EndedStreams: Sendable, Hashable {
   package var ids: [String]
   package var why: StreamEnd

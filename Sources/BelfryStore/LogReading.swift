@@ -7,7 +7,7 @@ package struct LogRequest: Sendable, Hashable {
   package var after: MessageID
   /// The last id that is wanted.
   package var through: MessageID
-  /// At most so many entries are answered, the oldest.
+  /// At most so many entries are returned, the oldest ones.
   package var limit: Int
 
   package init(_ space: SpaceID, after: MessageID, through: MessageID = .last, limit: Int) {
@@ -22,7 +22,7 @@ package struct LogRequest: Sendable, Hashable {
 package struct EntrySearch: Sendable, Hashable {
   /// The space whose log holds the entry; nil if none was found.
   package var space: SpaceID?
-  /// How many logs were read for it: what the search cost the store.
+  /// The number of logs that were read for it: the cost of the search for the store.
   package var logsRead: Int
 
   package init(space: SpaceID? = nil, logsRead: Int = 0) {
@@ -38,21 +38,21 @@ extension Store {
   }
 }
 
-/// Where a log ends, and how far the ids of its partition have come, as of one moment.
+/// The end of a log, and of the ids of its partition, as of one moment.
 package struct LogEnd: Sendable, Hashable {
-  /// The last id allotted in the partition, for whatever purpose; zero if none.
+  /// The last id allotted in the partition, for any purpose; zero if none.
   package var allotted: MessageID
   /// The last entry ever appended to the log, whether or not it is still there; zero if none. A reader that has come
   /// this far need not read the log.
   package var appended: MessageID
-  /// Up to here entries were trimmed from the log, by age or length, that somebody may not have read; zero if none were.
+  /// Up to this id entries that may be unread were trimmed from the log, by age or length; zero if none were.
   package var lostThrough: MessageID
-  /// When ids of the partition were lost, oldest first.
+  /// The losses of ids of the partition, oldest first.
   package var rewinds: [Rewind]
   /// The history in which the partition's last id was allotted; empty if unknown.
   package var history: String
-  /// The history in which its next one will be: that of the node which holds the partition. While it is another one, nothing
-  /// was allotted since the last loss.
+  /// The history in which the partition's next id will be allotted: that of the node which holds the
+  /// partition. While it differs from ``history``, nothing was allotted since the last loss.
   package var present: String
 
   package init(

@@ -1,28 +1,30 @@
 import BelfryModel
 
-/// What the format record says of a keyspace that `belfry move` takes from one Redis to another, in place of the format
-/// itself. So no broker works on it, of earlier releases either: they know of no such format.
+/// The text that the format record has, instead of the format, while `belfry move` takes the keyspace from
+/// one Redis to another. So no broker works on it, not even one of an earlier release: none knows such a
+/// format.
 ///
-/// The source's record decides where the keyspace is. From `moving` it becomes the format again, or `moved`; only after that
-/// the target's may become the format.
+/// The source's record decides which Redis has the keyspace. From `moving` it becomes the format again, or
+/// `moved`. Only after that may the target's become the format.
 package struct MoveRecord: Sendable, Hashable {
   package enum Stage: String, Sendable {
-    /// Of the source: being copied.
+    /// On the source: the keyspace is being copied.
     case moving
-    /// Of the source: all is at the target, which is open or about to be.
+    /// On the source: the target has everything, and is open or about to be.
     case moved
-    /// Of the target: being copied to.
+    /// On the target: the keyspace is being copied to it.
     case arriving
-    /// Of the target: what is there was given up, and is to be removed.
+    /// On the target: the move was given up, and its data is to be removed.
     case cancelled
   }
 
   package var stage: Stage
-  /// What the record says when the keyspace is open: the version of its data and its number of partitions.
+  /// The format that the record has when the keyspace is open: the version of its data and its number of
+  /// partitions.
   package let format: String
   /// Names the move on both sides: letters and digits.
   package let id: String
-  /// Milliseconds since 1970.
+  /// The time at which the move began, milliseconds since 1970.
   package let since: Int64
   /// The other side; holds no password.
   package let other: String
@@ -31,7 +33,7 @@ package struct MoveRecord: Sendable, Hashable {
     (self.stage, self.format, self.id, self.since, self.other) = (stage, format, id, since, other)
   }
 
-  /// Nil of a format that brokers work on, and of what is no record of a move.
+  /// Nil for a format that brokers work on, and for a text that is no record of a move.
   package init?(_ text: String) {
     let words = text.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: false)
     guard words.count == 6, let stage = Stage(rawValue: String(words[0])), let since = Int64(words[4]) else {
@@ -49,7 +51,7 @@ package struct MoveRecord: Sendable, Hashable {
     return record
   }
 
-  /// Why a broker does not work on such a keyspace, and what to do.
+  /// The reason why a broker does not work on such a keyspace, and the remedy.
   var refusal: String {
     switch stage {
     case .moving:
@@ -75,12 +77,12 @@ package enum FormatRecordField {
   package static let format = "format"
   /// The id of the last move that this Redis took part in.
   package static let move = "move"
-  /// That the hashes of all partitions were made.
+  /// The field that says that the hashes of all partitions were made.
   package static let hashes = RedisLayout.hashesField
   package static let hashesMade = PartitionHashes.made
 }
 
 extension KeyspaceKey {
-  /// The library of functions that a node of this release's brokers has.
+  /// The function library that a node has when brokers of this release use it.
   package static var functionLibrary: [UInt8] { FunctionLibrary.code }
 }

@@ -1,11 +1,11 @@
 package import BelfryLoop
 package import BelfryModel
 
-/// Carries operations out: reads what they need, lets them decide, commits, and begins anew when a
-/// record changed in between.
+/// Carries operations out. It reads the records that they need, lets them decide, and commits. If a record
+/// changed in between, it begins again.
 package struct OperationRunner {
-  /// Under contention each round lets at least one writer through; someone who lost this often in a row
-  /// is told to try again later rather than kept waiting.
+  /// Under contention each round lets at least one writer through. A caller that lost this often in a row is
+  /// told to try again later rather than kept waiting.
   static let roundsLimit = 16
 
   package let store: any Store
@@ -20,12 +20,12 @@ package struct OperationRunner {
     self.scope = scope
   }
 
-  /// What an operation gave, and what was committed for it.
+  /// The output of an operation, and its commit.
   package struct Done<Output: Sendable>: Sendable {
     package var output: Output
-    /// Nil when there was nothing to change.
+    /// Nil if there was nothing to change.
     package var commit: Commit?
-    /// The id of the first send, when this one repeats it.
+    /// The id of the first send, if this one repeats it.
     package var duplicateOf: MessageID?
     /// As in ``Commit/appendedAt``, of the commit or of the first send.
     package var appendedAt: Int64?
@@ -58,8 +58,8 @@ package struct OperationRunner {
     return rounds.outcomes
   }
 
-  /// Commits what was decided, and nothing else.
-  /// - Returns: nil if something that it rests on has changed meanwhile: then nothing was done.
+  /// Commits the decision, and nothing else.
+  /// - Returns: nil if a record that it relies on has changed meanwhile. Nothing was done then.
   package func commit<Op: Operation>(
     _ decision: Decision<Op.Output>, of operation: Op
   ) async throws(Refusal) -> Done<Op.Output>? {
@@ -100,7 +100,7 @@ package struct OperationRunner {
 // MARK: - Deciding
 
 extension OperationRunner {
-  /// Reads what the operation needs, and lets it decide on that.
+  /// Reads the records that the operation needs, and lets it decide on them.
   package func decide<Op: Operation>(_ operation: Op) async throws(Refusal) -> Decision<Op.Output> {
     let now = try await nowMilliseconds()
     return try await decide(operation, on: try await read([operation]), nowMilliseconds: now)
@@ -132,14 +132,14 @@ extension OperationRunner {
   }
 
   /// Decides on the records as they were last read.
-  /// - Returns: the operations to decide on what is read now: their records are not known, or led to no transaction. Only a
-  ///   commit checks cached records, so a refusal must not rest on them.
+  /// - Returns: the operations that need a new reading: their records are not known, or led to no
+  ///   transaction. Only a commit checks cached records, so a refusal must not rest on them.
   private func decideOnCached<Op: Operation>(
     _ rounds: inout OperationRounds<Op>, nowMilliseconds now: Int64
   ) -> [Int] {
     let context = DecisionContext(nowMilliseconds: now, limits: limits)
     var missing: [Int] = []
-    // The lines of a batch mostly need the same records.
+    // Most operations of a batch need the same records.
     var last: (needs: [RecordAddress], records: Records)?
     for index in rounds.open {
       let operation = rounds.operations[index]
@@ -177,7 +177,7 @@ extension OperationRunner {
     }
   }
 
-  /// - Parameter read: the records it needs, and perhaps more.
+  /// - Parameter read: the records that the operation needs, and perhaps more.
   private func decide<Op: Operation>(
     _ operation: Op, on read: Records, nowMilliseconds now: Int64
   ) async throws(Refusal) -> Decision<Op.Output> {
@@ -208,8 +208,10 @@ extension OperationRunner {
     }
   }
 
-  /// An account that is to join and is a member already may have asked for it since it receives nothing: its index may have
-  /// forgotten the space. Not in rooms, where entering again is a heartbeat. If an index cannot be told now, the operation goes on all the same, and the sweep repairs it later.
+  /// Restores forgotten spaces in indexes. An account that is to join and is a member already may have asked
+  /// for it because it receives nothing: its index may have forgotten the space. This does not apply to
+  /// rooms, in which entering again is a heartbeat. If an index cannot be told now, the operation goes on all
+  /// the same, and the sweep repairs it later.
   private func repairIndexes(of joiners: [AccountID], in space: SpaceID, _ records: Records) async {
     if space.kind == .room { return }
     let members = joiners.filter { (records.texts[.member($0, of: space)] ?? nil) != nil }

@@ -1,18 +1,19 @@
 import BelfryModel
 
-/// What one commit has for other partitions, as one element of the outbox.
+/// The changes that one commit makes in other partitions, as one element of the outbox.
 struct OutboxItem {
   var space: SpaceID
   /// The last id that the commit was given for its own space. Later commits have later versions, and no two commits of
   /// the keyspace have the same.
   var version: MessageID
-  /// The last id of the partition before the commit: accounts that joined by it see entries after this id.
+  /// The last id of the partition before the commit. Accounts that joined by the commit see entries after
+  /// this id.
   var before: MessageID
   var relays: Relays
 }
 
-/// What accounts and a directory have to learn of a commit: in the commit itself those of its own partition, by the
-/// outbox all others.
+/// The changes that a commit makes for accounts and a directory. Those of its own partition are made in the
+/// commit itself, all others by the outbox.
 struct Relays: Codable {
   var index: [IndexChange]
   var deliveries: [Delivery]
@@ -45,7 +46,7 @@ struct Relays: Codable {
       listing: parts.compactMap(\.listing).last, charged: parts.compactMap(\.charged).last)
   }
 
-  /// What concerns `partition`, and what concerns others.
+  /// The changes in `partition`, and the changes in other partitions.
   func divided(by partition: Partition, of partitions: Partitions) -> (near: Relays, far: Relays) {
     func isNear(_ account: AccountID) -> Bool { partitions.holding(.personal(account)) == partition }
     func isFar(_ account: AccountID) -> Bool { !isNear(account) }
@@ -63,7 +64,7 @@ struct Relays: Codable {
 }
 
 extension IndexChange {
-  /// The change for the accounts that `isConcerned`; nil if there are none.
+  /// The change for the accounts for which `isConcerned` is true; nil if there are none.
   fileprivate func concerning(_ isConcerned: (AccountID) -> Bool) -> IndexChange? {
     let concerned = accounts.filter(isConcerned)
     return concerned.isEmpty ? nil : IndexChange(kind, to: channel, concerned)
@@ -73,7 +74,7 @@ extension IndexChange {
 extension Partitions {
   func holding(_ directory: ListingChange.Directory) -> Partition { holding(key: directory.name) }
 
-  /// Whether other partitions have to learn of the transaction.
+  /// True if the transaction makes changes in other partitions.
   func reachBeyondTheirOwn(_ transaction: Transaction) -> Bool {
     guard transaction.hasRelays else { return false }
     return !Relays(transaction).divided(by: holding(transaction.space), of: self).far.isEmpty
@@ -90,6 +91,6 @@ struct DeliveryKey: Hashable {
 }
 
 extension Delivery {
-  /// In the account's personal space.
+  /// The audience within the account's personal space.
   var audience: Audience { Audience(.named, named: [account]) }
 }

@@ -1,18 +1,18 @@
 import BelfryModel
 
-/// What an item of an outbox has for one account or one directory.
+/// The change that an item of an outbox makes for one account or one directory.
 struct RelayMessage {
   enum Payload {
     /// A change for one account.
     case index(IndexChange, AccountID)
-    /// For an index that has forgotten a space. In no outbox.
+    /// A membership for an index that has forgotten the space. No outbox has such a message.
     case presence(StandingMembership)
-    /// With its position among the deliveries of the item.
+    /// A delivery, with its position among the deliveries of the item.
     case delivery(Delivery, position: Int)
     case listing(ListingChange)
   }
 
-  /// Of a space and one receiver: messages with the same subject are delivered in the order of the commits.
+  /// A space and one receiver. Messages with the same subject are delivered in the order of the commits.
   struct Subject: Hashable {
     var space: SpaceID
     /// Nil: the directory that the space may be listed in.
@@ -91,7 +91,7 @@ struct RelayCall {
   var partition: Partition
   var messages: [RelayMessage] = []
 
-  /// As few calls as hold the messages.
+  /// The smallest number of calls that holds the messages.
   static func calls(for messages: [RelayMessage], among partitions: Partitions) -> [RelayCall] {
     var calls: [RelayCall] = []
     var open: [Receiver: Int] = [:]

@@ -11,7 +11,8 @@ package struct ReadMark: Sendable, Hashable {
   package var watermarks: [MessageID]
   /// Lagging spaces that are read up to the watermark, and need no position of their own any more.
   package var caughtUp: [SpaceID]
-  /// Tells the other devices that everything up to this id is read, beside what is among `echoed`.
+  /// The other devices are told that everything up to this id is read, in addition to the entries in
+  /// ``echoed``.
   package var upTo: MessageID?
   /// The ids that the other devices are told.
   package var echoed: [MessageID]
@@ -45,9 +46,9 @@ package struct ReadMark: Sendable, Hashable {
   }
 }
 
-/// What became of a mark.
+/// The outcome of a mark.
 package enum MarkOutcome: Sendable, Hashable {
-  /// So many of the mark's entries were unread until now; and the version of the read state since.
+  /// The number of the mark's entries that were unread until now, and the version of the read state since.
   case marked(Int, version: Int64)
   /// The read state has changed since the mark was made: read it and make the mark again.
   case conflict

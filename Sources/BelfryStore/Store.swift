@@ -1,11 +1,11 @@
 package import BelfryModel
 package import BelfryRedis
 
-/// Where spaces, logs, rosters and read state are kept.
+/// The store of spaces, logs, rosters and read state.
 ///
-/// There are two implementations: Redis, which is the product, and one in memory, which tests compare Redis against.
-/// A store carries out decisions and makes none: preconditions, changes and audiences come from the model. An instance
-/// belongs to one event loop.
+/// There are two implementations: Redis, which is the product, and one in memory, which tests compare Redis
+/// against. A store carries out decisions and makes none: preconditions, changes and audiences come from the
+/// model. An instance belongs to one event loop.
 package protocol Store: AnyObject {
   /// The partitions of the keyspace.
   var partitions: Partitions { get }
@@ -19,9 +19,9 @@ package protocol Store: AnyObject {
   func records(_ addresses: [RecordAddress]) async throws(StoreError) -> Records
   /// How many records each table holds.
   func counts(_ tables: [TableAddress]) async throws(StoreError) -> [Int]
-  /// One page of a table, in no particular but a stable order. A record that is there throughout is on exactly one page;
-  /// one that is added or removed meanwhile may be on one.
-  /// - Throws: `badCursor` when the store was started again since the cursor was given: the order has changed.
+  /// One page of a table, in a stable order that has no meaning. A record that is there throughout is on
+  /// exactly one page; one that is added or removed meanwhile may be on one.
+  /// - Throws: `badCursor` if the store was started again since the cursor was given: the order has changed.
   func page(of table: TableAddress, after cursor: PageCursor?, limit: Int) async throws(StoreError)
     -> RecordPage
 
@@ -31,45 +31,47 @@ package protocol Store: AnyObject {
   /// partition are committed in their order; the outcome of one does not affect the others.
   /// - Returns: the result of each.
   func commit(_ transactions: [Transaction]) async -> [CommitResult]
-  /// What a commit of each send would find of an earlier one by the same sender in the same space. Reads only.
+  /// The earlier send, if any, that a commit of each send would find: by the same sender in the same space.
+  /// Reads only.
   func firstSends(of sends: [RepeatedSend]) async throws(StoreError) -> [FirstSend]
-  /// Carries the items of a partition's outbox to other partitions: index changes and deliveries to those of the
-  /// accounts, listings to those of the directories. Idempotent, and safe from several brokers at once.
+  /// Carries the items of a partition's outbox to other partitions: index changes and deliveries to those of
+  /// the accounts, listings to those of the directories. Idempotent, and safe from several brokers at once.
   func relayOutbox(of partition: Partition) async throws(StoreError)
-  /// Tells the indexes of these accounts that they belong to the space, where they have forgotten it. Idempotent.
+  /// Tells the indexes of these accounts that they belong to the space, if the indexes have forgotten it.
+  /// Idempotent.
   /// - Parameter version: an id of the space's partition at which all of them were members.
   func restoreIndexes(
     _ memberships: [StandingMembership], in space: SpaceID, asOf version: MessageID
   ) async throws(StoreError)
-  /// The partitions whose outboxes hold something.
+  /// The partitions whose outboxes hold items.
   func partitionsToRelay() async throws(StoreError) -> [Partition]
-  /// Whether the caller is to sweep the partition now. True once per interval, over all brokers, even if that sweep is
-  /// never finished.
+  /// True if the caller is to sweep the partition now. It is true once per interval, over all brokers, even
+  /// if that sweep is never finished.
   func beginSweep(of partition: Partition, everyMilliseconds interval: Int64) async throws(StoreError) -> Bool
   /// The clock by which the partition would be swept now.
   func sweepReading(of partition: Partition) async throws(StoreError) -> SweepReading
-  /// Trims the logs of a partition to retention, and removes what nobody can see or needs any more.
+  /// Trims the logs of a partition to retention, and removes data that nobody can see or needs any more.
   func sweep(_ partition: Partition) async throws(StoreError)
-  /// The same, where it is that time by a clock that the caller has judged.
+  /// Does the same, at this time of a clock that the caller has judged.
   func sweep(_ partition: Partition, nowMilliseconds: Int64) async throws(StoreError)
 
   // MARK: Reading logs
 
   /// For each request the entries of its log, oldest first, with their updates applied.
   func entries(_ requests: [LogRequest]) async throws(StoreError) -> [[LogEntry]]
-  /// The last id allotted in each partition; zero if none. Whatever is appended later, to any log of the partition, has
-  /// a larger id.
+  /// The last id allotted in each partition; zero if none. Each entry that is appended later, to any log of
+  /// the partition, has a larger id.
   func lastIDs(of partitions: [Partition]) async throws(StoreError) -> [MessageID]
 
-  /// How many spaces all partitions have, to some hundreds.
+  /// The number of spaces in all partitions, accurate to some hundreds.
   func spaceCount() async throws(StoreError) -> Int
-  /// The same, and where the logs of these spaces end, as of one moment per partition.
+  /// The same, and the ends of the logs of these spaces, as of one moment per partition.
   func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd]
   /// Searches for the space whose log holds this entry. Looks at no more than ``Limits/spacesPerLocating`` spaces that had
   /// an entry at about the same time, so among more of them it may find none.
   func search(for id: MessageID) async throws(StoreError) -> EntrySearch
 
-  /// Why the store refuses writes at present. Empty if it refuses none.
+  /// The reasons why the store refuses writes at present. Empty if it refuses none.
   func refusedWrites() async throws(StoreError) -> Set<WriteRefusal>
 
   // MARK: Directories
@@ -80,11 +82,11 @@ package protocol Store: AnyObject {
 
   // MARK: Due spaces
 
-  /// The spaces that are due by `nowMilliseconds`, of each partition those due the longest, at most
-  /// ``DueSpace/perPartition``. The caller postpones each and asks again.
+  /// The spaces that are due by `nowMilliseconds`. Each partition gives those that have been due for longest,
+  /// at most ``DueSpace/perPartition``. The caller postpones each and asks again.
   func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> [DueSpace]
-  /// Sets when the space is due next; nil: not until a commit says so. Does nothing if a commit has changed the time
-  /// since `due` was read, since the caller has not seen what that commit changed.
+  /// Sets the time at which the space is due next; nil: not until a commit says so. Does nothing if a commit
+  /// has changed the time since `due` was read, since the caller has not seen the change of that commit.
   func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError)
 
   // MARK: Accounts
@@ -92,33 +94,34 @@ package protocol Store: AnyObject {
   /// The spaces an account belongs or belonged to, in no order. Its personal space, which every account has, is not
   /// listed.
   func index(of account: AccountID) async throws(StoreError) -> [IndexEntry]
-  /// The places that the account was invited to, the latest first, at most ``Limits/invitationsPerAccount``. Of the invitations
-  /// some may have been answered, or have expired.
+  /// The places that the account was invited to, the latest first, at most ``Limits/invitationsPerAccount``.
+  /// Some invitations may have been answered, or have expired.
   func invitations(to account: AccountID) async throws(StoreError) -> [InvitationPlace]
-  /// The account's record in each space, from the roster or else from the former members; nil where it has none.
+  /// The account's record in each space, from the roster or else from the former members; nil if it has none.
   func memberRecords(of account: AccountID, in spaces: [SpaceID]) async throws(StoreError) -> [MemberRecord?]
-  /// In how many spaces of a kind each account is. Never too low.
+  /// The number of spaces of a kind that each account is in. Never too low.
   func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [SpaceCount]
   /// How full the mailboxes of the accounts are.
   func mailboxes(
     of accounts: [AccountID], writtenToBy sender: AccountID?
   ) async throws(StoreError) -> [MailboxLevel]
-  /// Whether each account is a member of any of the spaces, by its index.
+  /// True for each account that is a member of any of the spaces, by its index.
   func areMembers(_ accounts: [AccountID], in spaces: [SpaceID]) async throws(StoreError) -> [Bool]
   func readState(of account: AccountID) async throws(StoreError) -> ReadState
-  /// The same and what the account wants to hear, in one round trip.
+  /// The same and the account's preferences, in one round trip.
   func readStateAndPreferences(
     of account: AccountID
   ) async throws(StoreError) -> (read: ReadState, preferences: Preferences)
-  /// The read state as far as it concerns these entries. Its size does not depend on what else is read.
+  /// The read state as far as it concerns these entries. Its size does not depend on other entries that are
+  /// read.
   func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState
-  /// The same, the account's index and what it wants to hear, in one round trip. The index is not older than the read state: what the index
-  /// learns later raises the version that the read state has.
+  /// The same, the account's index and its preferences, in one round trip. The index is not older than the
+  /// read state: when the index learns of a space later, that raises the version of the read state.
   func accountState(
     of account: AccountID, among ids: [MessageID]
   ) async throws(StoreError) -> (index: [IndexEntry], read: ReadState, preferences: Preferences)
-  /// Marks entries read for good and publishes the echo, or does nothing. Of marks made at the same time only one
-  /// counts an entry.
+  /// Marks entries read for good and publishes the echo, or does nothing. If several marks are made at the
+  /// same time, only one of them counts an entry.
   func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome
 
   /// Milliseconds since 1970 by the store's clock, from which ids are made.
@@ -126,7 +129,7 @@ package protocol Store: AnyObject {
   /// The same without waiting, as its last reading says; nil before the first one.
   var estimatedMilliseconds: Int64? { get }
 
-  /// Whether whatever a caller was answered stays, also when a node of the store is lost.
+  /// True if everything that a caller was told is done stays done, even if a node of the store is lost.
   var keepsWhatIsAcknowledged: Bool { get }
 }
 
@@ -149,7 +152,7 @@ extension Store {
     try await commit([transaction])[0].get()
   }
 
-  /// All records of a table that is never large. Begins anew when the store was started again meanwhile.
+  /// All records of a table that is never large. Begins again if the store was started again meanwhile.
   package func everyRecord(
     of table: TableAddress, perPage limit: Int
   ) async throws(StoreError) -> [(field: String, text: String)] {
@@ -169,10 +172,10 @@ extension Store {
   }
 }
 
-/// A space in which something is to happen at a certain time with no request to cause it, such as a room whose
-/// attendees may have gone.
+/// A space with an event at a certain time that no request causes, such as a room whose attendees may have
+/// gone.
 package struct DueSpace: Sendable, Hashable {
-  /// How many of a partition are answered at once: about a second's work for the caller.
+  /// The number of a partition's due spaces in one answer: about a second's work for the caller.
   static let perPartition = 16
 
   package var space: SpaceID
@@ -186,7 +189,7 @@ package struct DueSpace: Sendable, Hashable {
 }
 
 extension Preferences {
-  /// As the store keeps them; by default where it has nothing.
+  /// The preferences as the store keeps them; the default if it has none.
   init(stored text: String?, of account: AccountID) throws(StoreError) {
     guard let text else {
       self.init()

@@ -1,13 +1,14 @@
 import BelfryModel
 
-// What both stores must know of the records they sweep.
+// The knowledge of the records that both stores need for the sweep.
 
-/// When a space was created and removed, by its settings of whatever kind; milliseconds since 1970.
+/// The times when a space was created and removed, read from its settings; milliseconds since 1970. The
+/// settings may be of any kind of space.
 struct SpaceDates: Decodable {
   var createdAt: Int64
   var removedAt: Int64?
 
-  /// Nil when the text is no settings.
+  /// Nil if the text is no settings.
   init?(_ text: String) {
     guard let dates = RecordJSON.value(Self.self, text) else { return nil }
     self = dates
@@ -15,8 +16,8 @@ struct SpaceDates: Decodable {
 }
 
 extension RecordTable {
-  /// Whether a record of the table is over: expired, or of a former member who can see nothing after the floor.
-  /// Unreadable records are kept.
+  /// True if a record of the table is over: it has expired, or is of a former member who can see nothing
+  /// after the floor. Unreadable records are kept.
   func isOver(_ text: String, floor: MessageID, nowMilliseconds now: Int64) -> Bool {
     if self == .former {
       return MemberRecord(text: text)?.isForgotten(retentionFloor: floor, nowMilliseconds: now) ?? false
@@ -26,7 +27,7 @@ extension RecordTable {
 }
 
 extension SpaceKind {
-  /// Whether its spaces have settings, members, and an end.
+  /// True if its spaces have settings, members, and an end.
   var isRemovable: Bool {
     switch self {
     case .server, .group, .room: true

@@ -1,6 +1,6 @@
 /// The node's answer about the time, when a partition is to be swept.
 package struct SweepReading: Sendable, Hashable {
-  /// Its clock, milliseconds since 1970. All bounds of the sweep are made from it.
+  /// The node's clock, milliseconds since 1970. All bounds of the sweep are made from it.
   package var timeMilliseconds: Int64
   /// When the last sweep of the partition began, by such a clock; nil if there was none.
   package var sweptAtMilliseconds: Int64?
@@ -11,8 +11,8 @@ package struct SweepReading: Sendable, Hashable {
   }
 }
 
-/// Why a clock is not swept by. A sweep that waits costs memory; a sweep by a clock that is ahead removes what was
-/// acknowledged a moment ago.
+/// The reason why a clock is not swept by. A sweep that waits costs memory. A sweep by a clock that is ahead
+/// removes data that was acknowledged a moment ago.
 package enum ClockDoubt: Sendable, Hashable {
   /// The clocks of Redis and of the broker differ by so much.
   case apart(milliseconds: Int64)
@@ -40,19 +40,21 @@ package enum ClockDoubt: Sendable, Hashable {
   }
 }
 
-/// Judges the clock by which one partition is to be swept: a rule over readings, of which it remembers the last.
+/// Judges the clock by which one partition is to be swept. It is a rule over readings, and remembers the last
+/// one.
 ///
-/// A clock that has stepped forward is believed once it has gone on steadily for an hour. By then an operator had time to
-/// see that the sweep waits, and a correction, as of a machine that started with a wrong time, is long done.
+/// A clock that has stepped forward is believed once it has gone on steadily for an hour. After an hour an
+/// operator had time to see that the sweep waits. A correction, as of a machine that started with a wrong
+/// time, has also long been made.
 package struct SweepClock: Sendable {
   /// The most by which the clocks of Redis and of the broker may differ.
   package static let apartMaxMilliseconds: Int64 = 3_600_000
   /// The most by which a reading may be ahead of what was expected.
   package static let aheadMaxMilliseconds: Int64 = 60_000
-  /// How long a broker may be gone that is started again, in milliseconds.
+  /// The time for which a broker may be gone when it is started again, in milliseconds.
   private static let restartMilliseconds: Int64 = 300_000
-  /// How long a clock that is ahead must go on steadily before it is believed; retention if that is shorter, since all
-  /// that was there when the clock stepped is past retention by then.
+  /// The time for which a clock that is ahead must go on steadily before it is believed. It is retention if
+  /// that is shorter: all data that was there when the clock stepped is past retention after that time.
   package static let steadyTime: Duration = .seconds(3_600)
 
   private struct Anchor {
@@ -66,15 +68,16 @@ package struct SweepClock: Sendable {
   }
 
   private let steadyTime: Duration
-  /// How long ago the last sweep may be for a broker that has just started. A round comes to a partition once in an interval.
-  /// The broker before may have stopped at the end of its round, and this one comes to the partition at the end of its own.
-  /// With less, an ordinary restart would keep half of the partitions from being swept for an hour.
+  /// The longest time since the last sweep for a broker that has just started. A round comes to a partition
+  /// once in an interval. The broker before may have stopped at the end of its round, and this one comes to
+  /// the partition at the end of its own. With less, an ordinary restart would keep half of the partitions
+  /// from being swept for an hour.
   private let pauseMaxMilliseconds: Int64
   private var believed: Anchor?
   /// The first reading of a clock that is ahead.
   private var doubted: Anchor?
 
-  /// - Parameter intervalMilliseconds: between two sweeps of the partition, if a broker runs.
+  /// - Parameter intervalMilliseconds: the time between two sweeps of the partition, if a broker runs.
   package init(intervalMilliseconds: Int64, retentionMilliseconds: Int64) {
     pauseMaxMilliseconds = min(
       2 * intervalMilliseconds + Self.restartMilliseconds, retentionMilliseconds / 2)
@@ -107,7 +110,7 @@ package struct SweepClock: Sendable {
     return reading.sweptAtMilliseconds.map { $0 + pauseMaxMilliseconds } ?? reading.timeMilliseconds
   }
 
-  /// Whether a clock that is ahead has gone on for long enough. The first reading of it begins the wait.
+  /// True if a clock that is ahead has gone on for long enough. The first reading of it begins the wait.
   private mutating func isSteady(_ time: Int64, _ now: ContinuousClock.Instant) -> Bool {
     guard let doubted, abs(time - doubted.milliseconds(at: now)) <= Self.aheadMaxMilliseconds else {
       self.doubted = Anchor(milliseconds: time, at: now)

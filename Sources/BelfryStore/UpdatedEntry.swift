@@ -1,6 +1,6 @@
 import BelfryModel
 
-// How both stores make and apply updates.
+// The way in which both stores make and apply updates.
 extension LogEntry {
   /// The entry that announces an update.
   init(_ update: Update, id: MessageID) {
@@ -9,8 +9,8 @@ extension LogEntry {
       updates: update.messageServerId)
   }
 
-  /// Applies what became of the notification to its entry. Of one that was recalled nothing is left, also not in the
-  /// entries that updated it before.
+  /// Applies the notification's update to its entry. If the notification was recalled, nothing is left of it,
+  /// also not in the entries that updated it before.
   /// - Parameter text: the notification's record in ``RecordTable/updates``.
   mutating func apply(_ text: String, at place: String) throws(StoreError) {
     let update = RecordJSON.value(UpdateRecord.self, text)

@@ -21,7 +21,8 @@ extension MemoryStore {
 
 // MARK: - Mailboxes
 
-/// What each user has written to an account since it last marked something read, as far as retention reaches.
+/// The entries that each user has written to an account since it last marked an entry read, as far as
+/// retention reaches.
 struct MemoryShares {
   var entries: [AccountID: Int] = [:]
   var expiresAtMilliseconds: Int64
@@ -97,8 +98,8 @@ extension MemoryStore {
     guard state.version == mark.version else { return .conflict }
     if !mark.watermarks.isEmpty {
       state.version += 1
-      // From the first watermark on, the index says when it learns of a space; it may have learned of one since the
-      // mark was judged, and not said so.
+      // From the first watermark on, the index raises the version when it learns of a space. It may have
+      // learned of one since the mark was judged, without raising the version.
       readStates[account] = state
       if mark.version == 0 { return .conflict }
     }
@@ -106,11 +107,12 @@ extension MemoryStore {
     state.apply(mark.echo, partitions)
     readStates[account] = state
 
-    // A personal space has one reader; what that one has read, nobody needs any more.
+    // A personal space has one reader, so nobody else needs the entries that were read.
     let personal = SpaceID.personal(account)
     let marked = Set(mark.items + mark.covered)
     remove(from: personal) { state.contains($0.id, in: personal) || marked.contains($0.notificationID) }
-    // What has been read of a direct message is all there is in it, unless it was written to again.
+    // A direct message's space has one entry unless a second one was sent to it. So once its entry is read,
+    // it leaves the index.
     for directMessage in mark.directMessages where indexes[account]?[directMessage]?.earlier.isEmpty == true {
       indexes[account]?[directMessage] = nil
     }

@@ -1,8 +1,8 @@
 import BelfryModel
 
-// A store that comes back without its last writes, as a Redis does whose append-only file has lost its end.
+// A store that comes back without its last writes, as a Redis does if its append-only file has lost its end.
 extension MemoryStore {
-  /// All that it held at a moment.
+  /// The store's contents at a moment.
   package struct Checkpoint {
     fileprivate let tables: [TableAddress: [String: String]]
     fileprivate let logs: [SpaceID: MemoryLog]
@@ -27,9 +27,10 @@ extension MemoryStore {
       readStates: readStates, shares: shares, invitations: invitations)
   }
 
-  /// Takes the store back to the checkpoint. Nobody is notified, since whoever listens has lost the connection. New
-  /// ids leap past all ids that were allotted after the checkpoint, also in a partition that had none at the
-  /// checkpoint. Redis knows nothing of such a partition, and relies on the time for later ids there.
+  /// Takes the store back to the checkpoint. Nobody is notified, since every listener has lost the
+  /// connection. New ids leap past all ids that were allotted after the checkpoint, also in a partition that
+  /// had none at the checkpoint. Redis knows nothing of such a partition, and relies on the time for later
+  /// ids there.
   package func restore(_ checkpoint: Checkpoint) {
     (tables, logs, lastIDs) = (checkpoint.tables, checkpoint.logs, checkpoint.lastIDs)
     (rewinds, sends, outboxes) = (checkpoint.rewinds, checkpoint.sends, checkpoint.outboxes)
@@ -42,7 +43,8 @@ extension MemoryStore {
   }
 
   private func begin(_ history: String, of partition: Partition, after last: MessageID) {
-    // Each time a little further: with a clock that is behind, the last leap may have been from that same id.
+    // Each leap goes a little further: with a clock that is behind, the last leap may have been from that
+    // same id.
     let time = max(clockMilliseconds, last.unixMilliseconds) + Self.leapMilliseconds + Int64(restores)
     let first = MessageID(unixMilliseconds: time, partition: partition, sequence: 0)
     noteRewind(Rewind(ended: histories[partition] ?? "", kept: last, first: first))
@@ -53,13 +55,13 @@ extension MemoryStore {
   private static let leapMilliseconds: Int64 = 5_000
   private static let rewindsMax = 16
 
-  /// Of the oldest, two become one.
+  /// Notes a rewind. If there are too many, the oldest two become one.
   func noteRewind(_ rewind: Rewind) {
     var noted = rewinds[rewind.first.partition] ?? []
     noted.append(rewind)
     if noted.count > Self.rewindsMax {
       let second = noted.remove(at: 1)
-      // Who stands before the first id that was ever kept has no entry to go back to.
+      // A reader who stands before the first id that was ever kept has no entry to go back to.
       if noted[0].kept == .zero {
         noted[0] = second
       } else {

@@ -1,6 +1,6 @@
 package import BelfryModel
 
-/// What makes two sends the same: where, by whom, and the sender's own id.
+/// The facts that make two sends the same: the space, the sender, and the sender's own id.
 struct MemorySendKey: Hashable {
   var space: SpaceID
   var dedupe: Dedupe
@@ -11,7 +11,8 @@ struct MemorySend {
   var id: MessageID
   /// As in ``Commit/appendedAt``.
   var appendedAt: Int64?
-  /// Everything that was sent, but from which device. Redis keeps a fingerprint of it; the oracle has no need to.
+  /// The whole content that was sent, without the device. Redis keeps a fingerprint of it; the oracle has no
+  /// need to.
   var contents: [String]
   var expiresAtMilliseconds: Int64
 }
@@ -87,7 +88,8 @@ extension MemoryStore {
       OutboxItem(space: space, version: version, before: before, relays: far))
   }
 
-  /// Every entry counts, as if each were sent by itself, but for those that take the place of others.
+  /// True if the mailbox takes the entries. Each entry counts as if it were sent alone, except for those that
+  /// take the place of others.
   private func takes(_ transaction: Transaction, _ capacity: MailboxCapacity) -> Bool {
     guard let account = AccountID(transaction.space.name) else { return true }
     var level = mailbox(of: account, writtenToBy: capacity.sender)

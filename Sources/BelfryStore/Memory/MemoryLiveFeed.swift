@@ -1,9 +1,10 @@
 package import BelfryModel
 
-/// What happens in a ``MemoryStore``, said at once. Its connection breaks and returns when told to.
+/// The events of a ``MemoryStore``, published at once. Its connection breaks and returns when a test tells it
+/// to.
 package final class MemoryLiveFeed: LiveFeed {
   package var onMessage: ((SpaceID, LiveMessage) -> Void)?
-  /// Never called: what is said in memory is not read from text.
+  /// Never called: messages in memory are not read from text.
   package var onUnreadable: ((SpaceID) -> Void)?
   package var onHearingChange: ((Bool, [Partition]) -> Void)?
   package var isConnected = true {

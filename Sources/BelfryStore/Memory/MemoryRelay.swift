@@ -3,9 +3,9 @@ package import BelfryModel
 extension MemoryStore {
   package func relayOutbox(of partition: Partition) { _ = relayOutbox(of: partition, writes: .max) }
 
-  /// Relays as far as a broker comes that dies after so many writes: one for each call to another partition, and one for
-  /// removing the items that are done.
-  /// - Returns: how many writes it made.
+  /// Relays as a broker would that dies after so many writes: one for each call to another partition, and one
+  /// for removing the items that are done.
+  /// - Returns: the number of writes that it made.
   package func relayOutbox(of partition: Partition, writes limit: Int) -> Int {
     var written = 0
     while let items = outboxes[partition]?.prefix(OutboxItem.perPage) {
@@ -32,8 +32,8 @@ extension MemoryStore {
     _ = restoreIndexes(memberships, in: space, asOf: version, writes: .max)
   }
 
-  /// Does so as far as a broker comes that dies after so many writes, one for each call.
-  /// - Returns: how many writes it made.
+  /// Restores indexes as a broker would that dies after so many writes, one for each call.
+  /// - Returns: the number of writes that it made.
   package func restoreIndexes(
     _ memberships: [StandingMembership], in space: SpaceID, asOf version: MessageID, writes limit: Int
   ) -> Int {
@@ -53,7 +53,7 @@ extension MemoryStore {
     if outboxes[partition]?.isEmpty == true { outboxes[partition] = nil }
   }
 
-  /// An account hears once of what a call has for its index.
+  /// Applies a call. Each account is told once of all changes that the call makes to its index.
   private func apply(_ call: RelayCall) {
     var changed: [SpaceID] = []
     for message in call.messages {
@@ -67,7 +67,7 @@ extension MemoryStore {
     if let personal = change(for: message) { publish(.index, in: personal) }
   }
 
-  /// Whatever comes twice changes nothing.
+  /// Applies a message. A message that comes a second time changes nothing.
   /// - Returns: the personal space of the account whose index changed.
   private func change(for message: RelayMessage) -> SpaceID? {
     switch message.payload {
@@ -86,13 +86,14 @@ extension MemoryStore {
     return nil
   }
 
-  /// A change that comes after a later one changes nothing either.
-  /// - Returns: whether it changed something.
+  /// A change that arrives after a later one changes nothing either.
+  /// - Returns: true if it changed the index.
   private func index(_ account: AccountID, of message: RelayMessage, isMember: Bool) -> Bool {
     let (space, version) = (message.space, message.version)
     let known = indexes[account]?[space]
     if let known, known.version >= version { return false }
-    // A direct message leaves the index when read, so only its delivery key says that the change was made before.
+    // A direct message leaves the index when it is read, so only its delivery key shows that the change was
+    // made before.
     if known == nil, space.kind == .direct {
       let key = DeliveryKey(version: version, position: .max)
       guard delivered[account, default: []].insert(key).inserted else { return false }
@@ -101,8 +102,9 @@ extension MemoryStore {
     let personal = SpaceID.personal(account)
     var entry: IndexEntry
     if let known, known.isMember, !isMember {
-      // A feed had the space until the account left, so no cursor has to take leaving into account. But if the index
-      // never learned that the account had joined, this change is all it will learn of that membership interval.
+      // A feed had the space until the account left, so no cursor has to take leaving into account. But if
+      // the index never learned that the account had joined, this change is all that it will learn of that
+      // membership interval.
       entry = known
       entry.isMember = false
       entry.state.version = version
@@ -160,8 +162,8 @@ extension MemoryStore {
 // MARK: - Spaces to look at
 
 extension MemoryStore {
-  /// A millisecond before an earlier time that is set already, so that whoever has read that one cannot
-  /// postpone what they have not seen.
+  /// Sets the time to look at the space. If an earlier time is set already, that becomes a millisecond
+  /// earlier: a caller that has read it has not seen this change, and must not postpone it.
   func wake(_ space: SpaceID, atMilliseconds time: Int64) {
     wakes[space] = wakes[space].map { min(time, $0 - 1) } ?? time
   }

@@ -3,9 +3,9 @@ package import BelfryModel
 
 /// A store in dictionaries: the oracle that tests compare Redis against.
 ///
-/// It is meant to be read and believed, so each rule of ``Store`` is written the plainest way there is,
-/// whatever that costs; and its clock moves only when told to. It is never a stand-in for Redis in a
-/// claim about the product.
+/// It is meant to be read and believed. So each rule of ``Store`` is written in the plainest way there is,
+/// even if that is slow, and its clock moves only when a test moves it. It never replaces Redis in a claim
+/// about the product.
 package final class MemoryStore: Store {
   /// Milliseconds since 1970: the clock that ids are made from. It may be set back, as real ones are.
   package var clockMilliseconds: Int64
@@ -14,20 +14,20 @@ package final class MemoryStore: Store {
 
   var tables: [TableAddress: [String: String]] = [:]
   var logs: [SpaceID: MemoryLog] = [:]
-  /// The last id allotted in each partition, for whatever purpose.
+  /// The last id allotted in each partition, for any purpose.
   var lastIDs: [Partition: MessageID] = [:]
-  /// When ids were lost.
+  /// The losses of ids in each partition.
   var rewinds: [Partition: [Rewind]] = [:]
-  /// In which history the last id of each partition was given.
+  /// The history in which the last id of each partition was given.
   var histories: [Partition: String] = [:]
   package internal(set) var history = "0"
   var restores = 0
   var sends: [MemorySendKey: MemorySend] = [:]
   var outboxes: [Partition: [OutboxItem]] = [:]
-  /// Which deliveries each account has had.
+  /// The deliveries that each account has had.
   var delivered: [AccountID: Set<DeliveryKey>] = [:]
   var directories: [ListingChange.Directory: Set<DirectoryPlace>] = [:]
-  /// When to look at spaces, milliseconds since 1970.
+  /// The times to look at spaces, milliseconds since 1970.
   var wakes: [SpaceID: Int64] = [:]
   /// When the last sweep of a partition began, milliseconds since 1970.
   var sweptAt: [Partition: Int64] = [:]
@@ -35,7 +35,7 @@ package final class MemoryStore: Store {
   var readStates: [AccountID: ReadState] = [:]
   var shares: [AccountID: MemoryShares] = [:]
   var invitations: [AccountID: InvitationList] = [:]
-  /// Hear what happens in spaces, in the order in which it happens.
+  /// The listeners, which hear the events of spaces in their order.
   var listeners: [(SpaceID, LiveMessage) -> Void] = []
 
   /// The clock begins in November 2025, well inside what an id can hold.
@@ -58,9 +58,9 @@ package final class MemoryStore: Store {
 /// One space's log, oldest first.
 struct MemoryLog {
   var entries: [LogEntry] = []
-  /// The last entry ever appended, still there or not.
+  /// The last entry ever appended, even if it is gone.
   var head = MessageID.zero
-  /// Up to here entries were trimmed that somebody may not have read.
+  /// Up to this id entries that may be unread were trimmed.
   var lostThrough = MessageID.zero
 }
 
@@ -82,8 +82,8 @@ extension MemoryStore {
 
   func lastID(in partition: Partition) -> MessageID { lastIDs[partition] ?? .zero }
 
-  /// The next id: now, or right after the last one when the clock has not moved on since. A sequence
-  /// that runs over borrows the next millisecond.
+  /// The next id: now, or right after the last one if the clock has not moved on since. A sequence that runs
+  /// over borrows the next millisecond.
   func allotID(in partition: Partition) -> MessageID {
     let last = lastID(in: partition)
     let next = id(after: last, in: partition)
@@ -159,7 +159,7 @@ extension MemoryStore {
     return answers
   }
 
-  /// The entry as it is now, with what became of it since it was appended.
+  /// The entry as it is now, with its updates applied.
   private func updated(_ entry: LogEntry, in space: SpaceID) throws(StoreError) -> LogEntry {
     guard let text = text(.update(entry.notificationID, in: space)) else { return entry }
     var entry = entry

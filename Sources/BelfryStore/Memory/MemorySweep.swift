@@ -16,7 +16,7 @@ extension MemoryStore {
     let forgotten = limits.retentionFloor(
       nowMilliseconds: clockMilliseconds - limits.retentionMilliseconds)
     for space in everySpace(in: partition) {
-      // A mailbox is kept short by refusing what would be too much, so that nothing unread gives way.
+      // A mailbox is kept short by refusing new entries, so that no unread entry is lost.
       let most = space.kind == .account ? Int.max : limits.entriesPerSpace
       let excess = (logs[space]?.entries.count ?? 0) - most
       let oldest = Set((logs[space]?.entries ?? []).prefix(max(0, excess)).map(\.id))
@@ -72,7 +72,8 @@ extension MemoryStore {
     remove(from: space) { gone.contains($0.id) }
   }
 
-  /// The members whose indexes have forgotten the space. While the outbox holds anything, some may only be late.
+  /// Restores the space in the indexes of members that have forgotten it. While the outbox holds anything,
+  /// some indexes may only be late.
   private func restoreIndexes(of space: SpaceID) {
     let partition = partitions.holding(space)
     guard outboxes[partition] == nil, space.kind.isRemovable else { return }
@@ -85,12 +86,12 @@ extension MemoryStore {
     restoreIndexes(standing, in: space, asOf: lastID(in: partition))
   }
 
-  /// Those that have nothing in their log, too.
+  /// All spaces of the partition, also those that have no entry in their log.
   private func everySpace(in partition: Partition) -> Set<SpaceID> {
     Set((Array(logs.keys) + tables.keys.map(\.space)).filter { partitions.holding($0) == partition })
   }
 
-  /// Removes entries from a log, and whatever became of entries that are not there.
+  /// Removes entries from a log, and the updates of entries that are gone.
   func remove(from space: SpaceID, where isToGo: (LogEntry) -> Bool) {
     logs[space]?.entries.removeAll(where: isToGo)
     let left = Set((logs[space]?.entries ?? []).map(\.id.text))
@@ -113,7 +114,7 @@ extension MemoryStore {
     logs[space] = log
   }
 
-  /// Nothing is left to read or to tell of, and nothing more will come.
+  /// True if nothing is left to read or to tell, and nothing more will come.
   /// - Parameter forgotten: losses before it are no longer told.
   private func isOver(_ space: SpaceID, _ forgotten: MessageID) -> Bool {
     guard (logs[space]?.entries ?? []).isEmpty else { return false }
@@ -125,7 +126,8 @@ extension MemoryStore {
     text(.settings(space)).flatMap { SpaceDates($0) }
   }
 
-  /// Its members' indexes and its directory still name it: it is taken out of them first.
+  /// Takes the space out of its members' indexes and its directory, which still name it, before its tables
+  /// go.
   private func retire(_ space: SpaceID) {
     let members = (tables[TableAddress(space, .roster)] ?? [:]).keys.sorted().compactMap { AccountID($0) }
     for account in members where indexes[account]?.removeValue(forKey: space) != nil {

@@ -3,14 +3,15 @@ import BelfryModel
 import BelfryRedis
 import CCrypto
 
-/// What a send is remembered under in its partition: 80 bits of a hash. Nobody can look for another sender's: of fewer
-/// bits, or of a hash that can be turned round, one that is another's could be made.
+/// The name under which a partition remembers a send: 80 bits of a hash. Nobody can find a field that is
+/// another sender's: with fewer bits, or with a hash that can be inverted, a sender could make a name that
+/// has the same field.
 struct DedupeField: Hashable {
   private let high: UInt64
   private let low: UInt16
 
   init(_ dedupe: Dedupe, in space: SpaceID) {
-    // No name holds a NUL, so no two read the same.
+    // No name holds a NUL, so no two inputs are the same.
     var name: [UInt8] = []
     name.reserveCapacity(128)
     if let sender = dedupe.sender { name.append(sender.text) }

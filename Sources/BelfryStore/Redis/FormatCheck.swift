@@ -1,17 +1,17 @@
 import BelfryRedis
 
-/// Compares the keyspace's format record with what the broker takes the keyspace for: on each new connection before
-/// anything else, since Redis may have been replaced meanwhile. A keyspace that is new is given its record.
+/// Compares the keyspace's format record with the broker's own facts. It does so on each new connection
+/// before anything else, since Redis may have been replaced meanwhile. A new keyspace is given its record.
 final class FormatCheck {
   private(set) var keyspace: Keyspace
-  /// Where this Redis is, for refusals.
+  /// The address of this Redis, for refusals.
   private let place: String
-  /// Whether the record is to say what this broker has. Done once, at the start: were it done on every connection,
-  /// two brokers that were both told to would overrule each other for ever.
+  /// True if the record is to get this broker's settings. This is done once, at the start: if it were done on
+  /// every connection, two brokers with the option would overrule each other for ever.
   private var adopts: Bool
   var onSettings: ((SettingsFinding) -> Void)?
-  /// Whether the record names a secret that this broker still accepts but no longer signs with. Then the record has
-  /// to be changed to the new secret.
+  /// True if the record names a secret that this broker still accepts but no longer signs with. The record
+  /// then has to be changed to the new secret.
   private(set) var isSecretBehind = false
   let hashes: PartitionHashes
   private var isOfCluster = false
@@ -36,7 +36,7 @@ final class FormatCheck {
     RedisCommand("HSET", RedisLayout.format, "secret", keyspace.secretFingerprint)
   }
 
-  /// Each field only if it is not there: another broker may write it at the same moment.
+  /// Each field is written only if it is not there: another broker may write it at the same moment.
   var writing: [RedisCommand] {
     [
       ("format", keyspace.format), ("secret", keyspace.secretFingerprint), ("limits", keyspace.limits),
@@ -49,14 +49,14 @@ final class FormatCheck {
   }
 
   /// - Throws: `unsuitable` if the broker must not work on it.
-  /// - Returns: whether all of the record was there.
+  /// - Returns: true if no part of the record was missing.
   func compare(_ record: FormatRecord) throws(RedisError) -> Bool {
     guard let differences = try differences(from: record) else { return false }
     onSettings?(.differ(differences))
     return true
   }
 
-  /// Nil if some of the record is missing.
+  /// Nil if a part of the record is missing.
   private func differences(from record: FormatRecord) throws(RedisError) -> [SettingDifference]? {
     if let format = record.format, let refusal = keyspace.refusal(ofFormat: format) {
       throw RedisError(.unsuitable, cause: refusal, place: place)
@@ -72,7 +72,8 @@ final class FormatCheck {
 // MARK: - On a new connection
 
 extension FormatCheck {
-  /// - Parameter isOfCluster: whether another node may have the record. A broker uses no node before that one.
+  /// - Parameter isOfCluster: true if another node may have the record. A broker uses no node before that
+  ///   one.
   func setUp(isOfCluster: Bool, then following: RedisSetUp) -> RedisSetUp {
     self.isOfCluster = isOfCluster
     return RedisSetUp([read]) { [self] replies throws(RedisError) in
@@ -85,7 +86,8 @@ extension FormatCheck {
     }
   }
 
-  /// Walks through all keys, until one of a partition is found. There are none but in a Redis that others use too.
+  /// Scans all keys, until one of a partition is found. In a new keyspace there are keys only if others use
+  /// this Redis too.
   private func lookForData(from cursor: [UInt8], then following: RedisSetUp) -> RedisSetUp {
     let scan = RedisCommand("SCAN", cursor, "MATCH", RedisLayout.anyPartition, "COUNT", 1_000)
     return RedisSetUp([scan]) { [self] replies throws(RedisError) in
@@ -97,7 +99,7 @@ extension FormatCheck {
     }
   }
 
-  /// Another broker may have written the record and begun to work, since it was looked for.
+  /// Another broker may have written the record and begun to work, since this one looked for it.
   private func refuseUnlessWritten(then following: RedisSetUp) -> RedisSetUp {
     RedisSetUp([read]) { [self] replies throws(RedisError) in
       let record = try FormatRecord(replies[0])
@@ -133,7 +135,8 @@ extension FormatCheck {
     let command = RedisCommand(
       "HSET", RedisLayout.format, "secret", keyspace.secretFingerprint, "limits", keyspace.limits)
     return RedisSetUp([command]) { [self] replies in
-      // At maxmemory it fails, and may be what is to make room: the broker works by its settings all the same.
+      // Above maxmemory the write fails. This broker may be the one that is to free memory, so it works by
+      // its own settings all the same.
       if case .error = replies[0] {
         onSettings?(.differ(differences))
       } else {
@@ -145,12 +148,12 @@ extension FormatCheck {
   }
 }
 
-/// The fields of the record, as far as they are there.
+/// The fields of the record that exist.
 struct FormatRecord {
   let format: String?
   let secret: String?
   let limits: String?
-  /// How far the hashes of the partitions were made; see ``PartitionHashes``.
+  /// The progress in making the hashes of the partitions; see ``PartitionHashes``.
   let hashes: String?
 
   init(_ reply: RedisReply) throws(RedisError) {

@@ -1,10 +1,11 @@
 import BelfryRedis
 
-/// The functions that free memory as a script, for when the library is gone and Redis, above `maxmemory`, refuses to
-/// load it: a script may say of itself that it is to run all the same, and is not refused when it is loaded.
+/// The functions that free memory as a script. They are needed when the library is gone and Redis, above
+/// `maxmemory`, refuses to load it: a script may declare that it runs all the same, and is not refused when
+/// it is loaded.
 ///
-/// Each run makes the functions anew from the same code, so none of them may rely on what it kept from the run
-/// before.
+/// Each run makes the functions again from the same code, so none of them may rely on values that it kept
+/// from the run before.
 enum FullMemoryScript {
   /// Instead of registering functions, the script collects those that may run above `maxmemory`: functions that free
   /// memory, and functions that only read. Then it calls the one whose name is the last argument. The library's code is a
@@ -48,7 +49,8 @@ enum FullMemoryScript {
 }
 
 extension RedisStore {
-  /// Makes calls that found no function, and whose library cannot be loaded because memory is full.
+  /// Repeats calls that found no function as calls of the script, if the library cannot be loaded because
+  /// memory is full.
   func callWithoutLibrary(
     _ calls: [RedisCommand], at place: @autoclosure () -> String
   ) async throws(StoreError) -> [RedisReply] {

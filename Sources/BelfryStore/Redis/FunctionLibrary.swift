@@ -9,10 +9,10 @@ enum FunctionLibrary {
   static let version = 17
   static let name = "belfry_\(version)"
 
-  /// Lua reads it from the top: a file uses only what stands in those before it.
+  /// Lua reads the code from the top: a file uses only names from the files before it.
   static let code: [UInt8] = Array("#!lua name=\(name)\n".utf8) + functions
 
-  /// The library less its first line.
+  /// The library without its first line.
   static let functions: [UInt8] =
     Array("local VERSION = \(version)\n".utf8)
     + PackageResources.partition_lua + PackageResources.ids_lua + PackageResources.records_lua
@@ -22,7 +22,7 @@ enum FunctionLibrary {
     + block(PackageResources.tokens_lua) + block(PackageResources.copies_lua + PackageResources.push_lua)
     + block(PackageResources.webhooks_lua)
 
-  /// Of a file whose names no later one uses: Lua has room for 200 in all.
+  /// Wraps a file whose names no later one uses in a block: Lua has room for 200 names in all.
   private static func block(_ file: [UInt8]) -> [UInt8] { Array("do\n".utf8) + file + Array("end\n".utf8) }
 
   static var load: RedisCommand { RedisCommand("FUNCTION", "LOAD", "REPLACE", code) }
@@ -31,22 +31,23 @@ enum FunctionLibrary {
     RedisCommand("FUNCTION", "LIST", "LIBRARYNAME", name, "WITHCODE")
   }
 
-  /// Loads the library on a new connection, unless the node has this very code. Above `maxmemory`, or with a full disk, it
-  /// cannot be loaded: reading goes on, what frees memory is done without it, and each call tries again to load it.
+  /// Loads the library on a new connection, unless the node has this very code. Above `maxmemory`, or with a
+  /// full disk, it cannot be loaded. Then reading goes on, functions that free memory run without it, and
+  /// each call tries again to load it.
   ///
-  /// Then each partition takes note of the history of the data, before anybody passes anything by it: so every history
-  /// that a cursor may name has an end that can be found.
+  /// Then each partition notes the history of the data, before any reader can hold a cursor that names it. So
+  /// every history that a cursor may name has an end that can be found.
   /// - Parameters:
-  ///   - read: takes what TIME answers.
-  ///   - noted: takes whether every partition of a single Redis has taken note of its history.
+  ///   - read: takes the answer of TIME.
+  ///   - noted: takes true if every partition of a single Redis has noted its history.
   static func setUp(
     of layout: RedisLayout,
     reading read: @escaping (_ time: RedisReply) throws(RedisError) -> Void,
     noting noted: @escaping (_ isNoted: Bool) -> Void
   ) -> RedisSetUp {
-    // It may be refused: above `maxmemory` the library may be missing, and a master may want more replicas than it has. What
-    // is there can be read all the same, by cursors that do not name the history. A node of a cluster refuses it for the
-    // partitions that others have.
+    // The call may be refused: above `maxmemory` the library may be missing, and a master may want more
+    // replicas than it has. The data can be read all the same, by cursors that do not name the history. A
+    // node of a cluster refuses the call for partitions that other nodes have.
     let begin = RedisSetUp(beginHistory(of: layout)) { replies in
       noted(areDone(replies))
       return nil
@@ -72,14 +73,14 @@ enum FunctionLibrary {
     replies.allSatisfy { if case .integer = $0 { true } else { false } }
   }
 
-  /// Whether the node has no memory for it, or cannot write it to its disk.
+  /// True if the node has no memory for the library, or cannot write it to its disk.
   static func isWriteRefused(_ reply: RedisReply) -> Bool {
     guard case .error(let message) = reply else { return false }
     return RedisError.replied(message, to: "library").writeRefusal != nil
   }
 
-  /// Whether a call failed because the node has no such function: it was emptied by FUNCTION FLUSH, or
-  /// is another node than the one that was set up. Nothing was done then.
+  /// True if a call failed because the node has no such function. Either FUNCTION FLUSH emptied it, or it is
+  /// another node than the one that was set up. Nothing was done then.
   static func isMissing(_ reply: RedisReply) -> Bool {
     if case .error(let message) = reply { message.hasPrefix("ERR Function not found") } else { false }
   }
@@ -132,15 +133,15 @@ enum StoreFunction: String, CaseIterable {
 
   var name: String { Self.names[self] ?? rawValue }
 
-  /// Each send calls one.
+  /// The names are made once, since each send needs one.
   private static let names = Dictionary(
     uniqueKeysWithValues: allCases.map { ($0, "belfry_\($0.rawValue)_\(FunctionLibrary.version)") })
-  /// Registered with `no-writes`.
+  /// True for functions that are registered with `no-writes`.
   var onlyReads: Bool { self == .firstSends || self == .locate || self == .sweepTime }
 }
 
 extension RedisReply {
-  /// Whether the bytes are somewhere in it.
+  /// True if the reply, or one of its elements, is exactly these bytes.
   fileprivate func holds(_ bytes: [UInt8]) -> Bool {
     switch self {
     case .bulk(let found): found == bytes[...]

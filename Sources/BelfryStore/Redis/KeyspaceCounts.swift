@@ -1,8 +1,8 @@
 import BelfryModel
 import BelfryRedis
 
-/// How much a keyspace holds, counted key by key, in whatever order the keys come: what a copy of it is compared
-/// with.
+/// The size of a keyspace, counted key by key, in any order of the keys. A copy of the keyspace is compared
+/// with it.
 package struct KeyspaceCounts: Sendable {
   package private(set) var keys = 0
   package private(set) var entries = 0
@@ -16,7 +16,7 @@ package struct KeyspaceCounts: Sendable {
 
   package var accounts: Int { accountHashes.count }
 
-  /// By name, for people and files.
+  /// The counts by name, for people and files.
   package var byName: [(name: String, count: Int)] {
     [
       ("entries", entries), ("accounts", accounts), ("servers", servers), ("groups", groups),
@@ -24,7 +24,7 @@ package struct KeyspaceCounts: Sendable {
     ]
   }
 
-  /// - Parameter entries: of a log, how many it has.
+  /// - Parameter entries: the number of entries, if the key is a log.
   package mutating func add(_ key: KeyspaceKey, entries: Int) {
     // Keys of these kinds expire, and may be gone before a copy is counted.
     if ["active", "shares", "invitations", "offset"].contains(key.kind) { return }
@@ -49,7 +49,7 @@ package struct KeyspaceCounts: Sendable {
   }
 }
 
-/// A key by its parts, as ``RedisLayout`` puts them together.
+/// A key taken apart into the parts from which ``RedisLayout`` makes it.
 package struct KeyspaceKey: Sendable {
   package static let prefix = "belfry:"
   /// Matches every key of a keyspace, and no other.
@@ -58,20 +58,20 @@ package struct KeyspaceKey: Sendable {
   let kind: Substring
   let name: String
 
-  /// Nil of what is not Belfry's.
+  /// Nil for a key that is not Belfry's.
   package init?(_ key: String) {
     guard key.hasPrefix(Self.prefix) else { return nil }
     if key.hasPrefix(OffsetKey.prefix) {
       (kind, name) = ("offset", "")
       return
     }
-    // What has no partition's tag has no space's name either.
+    // A key without a partition's tag has no space's name either.
     let rest = key.firstIndex(of: "}").map { key[$0...].dropFirst(2) } ?? ""
     kind = rest.prefix { $0 != ":" }
     name = String(rest.dropFirst(kind.count + 1))
   }
 
-  /// The account whose personal space's key it is, hashed.
+  /// A hash of the account, if the key belongs to a personal space.
   fileprivate var account: UInt64? {
     guard let space = SpaceID(key: name), space.kind == .account else { return nil }
     return StableHash.fnv1a(space.name)

@@ -1,7 +1,7 @@
 import BelfryBytes
 import BelfryModel
 
-/// The messages of a live channel, as text: a header line of words, then what it announces.
+/// The messages of a live channel, as text: a header line of words, then the content.
 ///
 ///     appended <id> <predecessor>         the next two lines: audience, content
 ///     run <id> <predecessor> <count>        so many entries, whose ids follow one another: the next line is their
@@ -16,8 +16,9 @@ import BelfryModel
 ///     device <accid> <device> <scene> <operation>     the next line: the target, as JSON; `*` for no device
 ///     ended <why> <device>                the next line: the streams that are to end; `*` for no device
 ///
-/// Ids are stream ids in the first four, as Lua has them, and decimal in `read`. What comes of several commits in
-/// one call is told at once: after a line `several`, one after the other. No line of them holds a line's end.
+/// Ids are stream ids in the first four, as Lua has them, and decimal in `read`. If one call carries several
+/// commits, their messages are sent as one: after a line `several`, one after the other. No line of them
+/// contains the end of a line.
 enum LiveText {
   static func read(_ echo: ReadEcho) -> String {
     let words = [echo.upTo?.text, echo.device?.text].map { $0 ?? "*" }
@@ -37,7 +38,7 @@ enum LiveText {
 }
 
 extension LiveMessage {
-  /// Nil when the bytes are no messages: anybody with access to Redis can publish anything.
+  /// Nil if the bytes are no messages: anybody with access to Redis can publish anything.
   package static func all(in bytes: ArraySlice<UInt8>) -> [LiveMessage]? {
     var lines = LiveLines(bytes)
     let areSeveral = lines.skip("several\n")
@@ -56,7 +57,7 @@ extension LiveMessage {
     return lines.isAtEnd ? messages : nil
   }
 
-  /// Of every kind but a run, which is several.
+  /// Reads a message of any kind except a run, which is several messages.
   private init?(_ kind: Kind, _ words: [ArraySlice<UInt8>], _ lines: inout LiveLines) {
     switch kind {
     case .run: return nil
@@ -95,7 +96,7 @@ extension LiveMessage {
   private enum Kind: String, CaseIterable {
     case appended, run, ephemeral, updated, memberships, read, index, device, ended
 
-    /// With the word itself.
+    /// The number of words, the kind included.
     var wordCount: Int {
       switch self {
       case .appended, .read, .ended: 3
@@ -115,7 +116,7 @@ extension LiveMessage {
   }
 }
 
-/// What is left of messages, line by line.
+/// The rest of the messages, line by line.
 private struct LiveLines {
   private var rest: ArraySlice<UInt8>
 
@@ -123,7 +124,7 @@ private struct LiveLines {
 
   var isAtEnd: Bool { rest.isEmpty }
 
-  /// Whether it begins so; if it does, that is left out.
+  /// Skips the text if the rest begins with it. True if it did.
   mutating func skip(_ text: String) -> Bool {
     let bytes = text.utf8
     guard rest.starts(with: bytes) else { return false }
@@ -133,7 +134,7 @@ private struct LiveLines {
 
   mutating func next() -> ArraySlice<UInt8> { rest.take(before: UInt8(ascii: "\n")) }
 
-  /// The audience's line, and the content's.
+  /// The entry whose audience and content are the next two lines.
   mutating func entry(
     _ id: ArraySlice<UInt8>, _ updateTime: Int64? = nil, _ updates: MessageID? = nil
   ) -> LogEntry? {
@@ -143,7 +144,7 @@ private struct LiveLines {
       id: id, audience: audience, content: next(), updateTime: updateTime, updates: updates)
   }
 
-  /// The entries of a run, each with the one before it; nil unless all of them are there.
+  /// The entries of a run, each with the one before it; nil if one of them is missing.
   mutating func run(_ words: [ArraySlice<UInt8>]) -> [LiveMessage]? {
     guard var id = MessageID(streamBytes: words[1]), var predecessor = MessageID(streamBytes: words[2]),
       let count = Int64(digits: words[3]), count > 0
@@ -189,7 +190,7 @@ extension ReadEcho {
 }
 
 extension LiveLines {
-  /// The next line's ids, or the same as those.
+  /// The next line's ids, or the given ones if the line says that they are the same.
   fileprivate mutating func marked(_ items: [MessageID]) -> [MessageID]? {
     skip("*\n") ? items : words(MessageID.init(decimalBytes:))
   }
@@ -209,7 +210,7 @@ extension DeviceEcho {
 }
 
 extension OperationName {
-  /// Nil unless it is letters: it is shown to clients as it is.
+  /// Nil unless it consists of letters: it is shown to clients unchanged.
   fileprivate static func word(_ bytes: ArraySlice<UInt8>) -> String? {
     let word = String(decoding: bytes, as: UTF8.self)
     return !word.isEmpty && word.allSatisfy { $0.isASCII && $0.isLetter } ? word : nil

@@ -1,9 +1,11 @@
 import BelfryModel
 
-/// The relays of one loop: one at a time for each partition, and what could not be relayed.
+/// The relays of one loop: one at a time for each partition. It remembers the items that could not be
+/// relayed.
 package final class OutboxRelays {
-  /// What failed is tried again after so long: sooner, each commit would try again for all earlier ones. Shorter than the
-  /// pause between two looks at all outboxes, so that each look tries again.
+  /// Items that failed are tried again after this pause: without one, each commit would try again for all
+  /// earlier ones. It is shorter than the pause between two looks at all outboxes, so that each look tries
+  /// again.
   package static let retryPause: Duration = .seconds(2)
 
   private enum Turn {
@@ -11,10 +13,10 @@ package final class OutboxRelays {
     case shared(Result<Void, StoreError>)
   }
 
-  /// What an outbox holds that could not be relayed.
+  /// The items of an outbox that could not be relayed.
   private struct Remains {
     var held: Set<RelayMessage.Subject>
-    /// The last item that was read. Neither it nor those before are read again until the next try.
+    /// The last item that was read. Neither it nor the items before it are read again until the next try.
     var last: String
     var retryAt: ContinuousClock.Instant
   }
@@ -44,7 +46,8 @@ package final class OutboxRelays {
     try result.get()
   }
 
-  /// Where a relay begins, and which subjects are held back. After a pause it tries everything again.
+  /// The item after which a relay begins, and the subjects that are held back. After the pause it tries
+  /// everything again.
   func start(of partition: Partition) -> OutboxPass {
     guard let remains = remains[partition], .now < remains.retryAt else { return OutboxPass() }
     return OutboxPass(last: remains.last, held: remains.held, retryAt: remains.retryAt)
@@ -62,28 +65,29 @@ package final class OutboxRelays {
 
 /// One relay on its way through an outbox.
 struct OutboxPass {
-  /// The last item that was read, now or before.
+  /// The last item that was read, in this pass or before.
   var last: String?
   var held: Set<RelayMessage.Subject> = []
-  /// When what an earlier relay left is tried again; nil: now.
+  /// The time at which the items that an earlier relay left are tried again; nil: now.
   var retryAt: ContinuousClock.Instant?
   /// The first thing that went wrong.
   private(set) var problem: StoreError?
 
-  /// Whether items remain in the outbox that were read now or before.
+  /// True if items remain in the outbox that were read in this pass or before.
   var leavesSomething: Bool { retryAt != nil || problem != nil }
 
   mutating func note(_ problem: StoreError) { self.problem = self.problem ?? problem }
 }
 
-/// How the relays of a loop went.
+/// The results of the relays of a loop.
 package struct RelayStatistics: Sendable, Encodable {
-  /// Items in all outboxes at the last look. One loop of a broker looks every few seconds; of the others it is zero.
+  /// The number of items in all outboxes at the last look. One loop of a broker looks every few seconds; for
+  /// the others it is zero.
   package var waiting = 0
-  /// How long the oldest of them had been waiting.
+  /// The time for which the oldest item had been waiting.
   package var oldestSeconds = 0
   /// Tries that relayed an item in part, or could not read it.
   package var failures = 0
-  /// Why the latest of them failed.
+  /// The reason of the latest failure.
   package var lastFailure: String?
 }

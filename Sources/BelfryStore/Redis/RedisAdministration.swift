@@ -1,12 +1,13 @@
 package import BelfryModel
 import BelfryRedis
 
-/// What operators keep beside the notifications: keys of back ends, and the record of what trusted callers did. Few
-/// and far between, so in keys of their own and in no partition.
+/// Data that operators keep in addition to notifications: keys of back ends, and the record of the acts of
+/// trusted callers. There are few of them, so they have keys of their own and belong to no partition.
 extension RedisStore {
   // MARK: Keys of back ends
 
-  /// Another one whenever keys were made or revoked: a word that each new key brings, and how much there is.
+  /// The version changes each time that keys are made or revoked: it is a word that each new key brings, and
+  /// the number of keys.
   package func backEndKeysVersion() async throws(StoreError) -> String {
     let place = "keys"
     let replies = try await pipeline(
@@ -40,14 +41,14 @@ extension RedisStore {
     }
   }
 
-  /// - Parameter version: not one that there was before.
+  /// - Parameter version: a word that was not used before.
   package func putBackEndKey(_ id: EntityID, _ record: String, version: String) async throws(StoreError) {
     let write = RedisCommand("HSET", RedisLayout.keys, id.text, record, RedisLayout.keysVersion, version)
     _ = try await refusingErrors([write], at: "keys")
   }
 
-  /// Takes no memory: a back end that has filled Redis is just who may have to be locked out.
-  /// - Returns: whether there was such a key.
+  /// Revokes a key. This takes no memory: a back end that has filled Redis may be the one to lock out.
+  /// - Returns: true if there was such a key.
   package func removeBackEndKey(_ id: EntityID) async throws(StoreError) -> Bool {
     let place = "keys"
     let replies = try await refusingErrors([RedisCommand("HDEL", RedisLayout.keys, id.text)], at: place)
@@ -66,10 +67,10 @@ extension RedisStore {
     _ = try await refusingErrors([append], at: "audit")
   }
 
-  /// The latest first.
+  /// Entries of the audit record, the latest first.
   /// - Parameters:
-  ///   - before: all are older than this one.
-  ///   - since: none is older, in milliseconds.
+  ///   - before: only entries older than this one.
+  ///   - since: no entry older than this time, in milliseconds.
   package func auditEntries(
     before: AuditPlace?, since: Int64, count: Int
   ) async throws(StoreError) -> [(place: AuditPlace, text: String)] {

@@ -2,19 +2,20 @@ import BelfryLoop
 import BelfryModel
 import BelfryRedis
 
-/// Collects transactions and sends them to Redis. Transactions of one partition that come in one turn of the loop leave as
-/// one call at its end. They share the call, the look at the clock, the comparison of records and the publishing, which are
-/// most of what a send costs Redis. A call that has sends only uses a function of its own (`send.lua`), any other `commit`.
+/// Collects transactions and sends them to Redis. Transactions of one partition that come in one turn of the
+/// loop leave as one call at its end. They share the call, the reading of the clock, the comparison of
+/// records and the publishing, which are most of a send's cost for Redis. A call that has only sends uses a
+/// function of its own (`send.lua`), any other `commit`.
 ///
-/// Each transaction is carried out or refused by itself, in the order in which they came. If no answer comes, all of the
-/// call was carried out or nothing, and it is not known which.
+/// Each transaction is carried out or refused on its own, in the order in which they came. If no answer
+/// comes, either all of the call was carried out or nothing, and it is not known which.
 final class RedisCommits {
   /// So many sends take Redis about three milliseconds, in which it serves nobody else. Larger calls save no more.
   static let commitsPerCall = 128
   /// Nothing is added to a call beyond this size, so a call exceeds it by one transaction at most.
   static let bytesPerCall = 256 << 10
 
-  /// A call to which transactions can still be added, and who waits for them.
+  /// A call to which transactions can still be added, and the callers that wait for them.
   private struct OpenCall {
     enum Arguments {
       /// Sends only.
@@ -41,7 +42,7 @@ final class RedisCommits {
   private let layout: RedisLayout
   private let limits: Limits
   private let limitsOfSends: String
-  /// False: sends go by `commit` as well, with the same outcomes. For tests.
+  /// False: sends go through `commit` as well, with the same outcomes. For tests.
   var usesSendFunctions = true
   /// The calls of this turn, in the order in which they were begun.
   private var open: [OpenCall] = []
@@ -74,7 +75,8 @@ final class RedisCommits {
   private func add(_ place: CommitRequest.Place) {
     let partition = layout.partition(of: place.space)
     if let index = places[partition], !open[index].isFull, add(place, to: &open[index]) { return }
-    // The place of a call that is full, or has a send alike, is kept: what is added to the partition now comes after it.
+    // The place of a call that is full, or has an equal send, is kept: transactions that are added to the
+    // partition now come after it.
     var call = OpenCall(
       partition: partition, arguments: isSend(place) ? .sends(SendCall()) : .any(newCall(partition)))
     _ = add(place, to: &call)
@@ -89,19 +91,20 @@ final class RedisCommits {
       layout.call(.commit, in: partition, isGuarded: !redis.isSingle), limits, of: layout.partitions)
   }
 
-  /// - Returns: False if it has to go in another call. None of a call of commits does.
+  /// - Returns: false if the transaction has to go in another call. This never happens with a call of
+  ///   commits.
   private func add(_ place: CommitRequest.Place, to call: inout OpenCall) -> Bool {
     switch call.arguments {
     case .sends(var sends):
       guard usesSendFunctions, let send = place.plainSend else {
-        // Something else comes behind sends: one call does them all, in their order.
+        // Another kind of transaction comes after sends. One call does them all, in their order.
         let sends = call.places
         call.places = []
         call.arguments = .any(newCall(call.partition))
         for send in sends { _ = add(send, to: &call) }
         return add(place, to: &call)
       }
-      // One owner at a time, or what is there would be copied.
+      // The array must have one owner at a time, or it would be copied.
       call.arguments = .sends(SendCall())
       let isAdded = sends.add(send)
       call.arguments = .sends(sends)
@@ -128,7 +131,8 @@ final class RedisCommits {
     for call in calls where !call.places.isEmpty { send(call, isAgain: false) }
   }
 
-  /// Where the library is missing, it is loaded and the call repeated: without its function it has done nothing.
+  /// Sends the call. If the library is missing, it is loaded and the call repeated: a call that found no
+  /// function has done nothing.
   private func send(_ call: OpenCall, isAgain: Bool) {
     redis.send(to: layout.slot(of: call.partition), isAwaited: true) { [self] output in
       if isAgain { output.append(FunctionLibrary.load) }

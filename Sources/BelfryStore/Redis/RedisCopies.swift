@@ -2,7 +2,7 @@ import BelfryBytes
 package import BelfryModel
 import BelfryRedis
 
-/// Who reads copies, and has a place among them.
+/// A reader of copies, which has its own position among them.
 package struct CopyReader: Sendable, Hashable {
   let text: String
 
@@ -10,16 +10,17 @@ package struct CopyReader: Sendable, Hashable {
   package static let push = CopyReader(text: "push")
 }
 
-/// How far a reader has had the copies of a partition.
+/// A reader's state among the copies of a partition.
 package struct CopyReaderState: Sendable, Hashable {
   /// All copies up to this one are delivered, or wait for others of their space.
   package var position: MessageID
-  /// How many copies there had been up to the position; nil after a replay, until all are delivered.
+  /// The number of copies up to the position; nil after a replay, until all are delivered.
   package var count: Int64?
   package var generation: String
-  /// How many copies fell out of retention undelivered, of which the receiver has yet to be told.
+  /// The number of copies that fell out of retention undelivered. The receiver has yet to be told of them.
   package var lost: Int64 = 0
-  /// Of push, inside the copy after the position: behind which page of its audience it stands.
+  /// For push, which may stand inside the copy after the position: the last page of that copy's audience that
+  /// is done.
   package var place: PageCursor?
 
   package init(position: MessageID, count: Int64?, generation: String) {
@@ -29,15 +30,15 @@ package struct CopyReaderState: Sendable, Hashable {
   }
 }
 
-/// What whoever holds the lease begins with.
+/// The state from which a new holder of the lease starts.
 package struct CopyClaim: Sendable, Hashable {
   package var state: CopyReaderState
-  /// How many copies there have been in all, and how many there are.
+  /// The number of copies that were ever made, and the number that there are now.
   package var added: Int64
   package var length: Int64
-  /// The last of them.
+  /// The id of the last copy.
   package var last: MessageID
-  /// How many spaces are behind.
+  /// The number of spaces that are behind.
   package var behindCount: Int
 }
 
@@ -45,18 +46,18 @@ package struct CopyClaim: Sendable, Hashable {
 package struct EntryCopy: Sendable, Hashable {
   package var id: MessageID
   package var space: SpaceID
-  /// As in the log, in words.
+  /// The audience in words, as in the log.
   package var audience: ArraySlice<UInt8>
-  /// The notification's content as JSON, an object; with what became of it, in an update.
+  /// The notification's content as JSON, an object. In an update it is the content after the update.
   package var content: ArraySlice<UInt8>
-  /// The notification that this is an update of, and when it was updated.
+  /// The notification that this updates, and the time of the update.
   package var updates: MessageID?
   package var updateTime: Int64?
 
-  /// Whether it says that the notification was recalled: then there is no content.
+  /// True if the notification was recalled. There is no content then.
   package var isRecall: Bool { content.isEmpty && updates != nil }
 
-  /// As consumers receive it; of a recall, which notification it was.
+  /// The notification as consumers receive it. For a recall, it names the notification that was recalled.
   package var notification: [UInt8] {
     var bytes: [UInt8] = []
     if isRecall, let updates {
@@ -69,7 +70,7 @@ package struct EntryCopy: Sendable, Hashable {
     return bytes
   }
 
-  /// When it was sent, or what became of it happened; milliseconds since 1970.
+  /// The time at which the notification was sent, or was updated; milliseconds since 1970.
   package var timeMilliseconds: Int64 { updateTime ?? entry.time }
 
   private var entry: LogEntry {
@@ -78,7 +79,7 @@ package struct EntryCopy: Sendable, Hashable {
   }
 }
 
-/// Copies of what is appended, and who has had which.
+/// Copies of appended entries, and the states of their readers.
 extension RedisStore {
   /// Calls a function of the reader in each partition.
   func callEverywhere(
@@ -101,7 +102,7 @@ extension RedisStore {
     }
   }
 
-  /// The lease of a reader in a partition, and what it has had; nil where another broker has it.
+  /// Takes the lease of a reader in a partition, and reads its state; nil if another broker has the lease.
   package func claimCopies(
     _ reader: CopyReader, in partition: Partition, by owner: String, milliseconds: Int
   ) async throws(StoreError) -> CopyClaim? {
@@ -121,9 +122,10 @@ extension RedisStore {
     }
   }
 
-  /// Writes what has changed, and keeps the lease for so long; with 0 it is given back.
-  /// - Parameter held: what waits of spaces that are behind now, or, if nothing is left of it, are not any more.
-  /// - Returns: false when the lease is lost, or there was a replay: then nothing was written.
+  /// Writes the changes, and keeps the lease for so long; with 0 it is given back.
+  /// - Parameter held: the copies that wait in spaces that are behind. A space without waiting copies is not
+  ///   behind any more.
+  /// - Returns: false if the lease is lost, or there was a replay. Nothing was written then.
   package func saveCopies(
     _ reader: CopyReader, in partition: Partition, by owner: String, milliseconds: Int,
     _ state: CopyReaderState,
@@ -168,7 +170,7 @@ extension RedisStore {
   }
 }
 
-// MARK: - As it is kept
+// MARK: - The texts in Redis
 
 extension CopyReaderState {
   init(_ reply: RedisReply) throws(RedisError) {
@@ -190,7 +192,7 @@ extension CopyReaderState {
     }
   }
 
-  /// Fields and texts to write; an empty text for one that goes.
+  /// Fields and texts to write; an empty text removes the field.
   func changes(since before: CopyReaderState) -> [(field: String, text: String)] {
     var changes: [(field: String, text: String)] = []
     if position != before.position { changes.append(("position", position.streamForm)) }
@@ -202,7 +204,7 @@ extension CopyReaderState {
 }
 
 extension EntryCopy {
-  /// Those of a range of the stream that can be read.
+  /// Those copies of a range of the stream that can be read.
   static func all(in range: RedisReply) throws(RedisError) -> [EntryCopy] {
     var copies: [EntryCopy] = []
     for element in try range.array() {

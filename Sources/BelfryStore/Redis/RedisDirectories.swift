@@ -4,7 +4,7 @@ import BelfryRedis
 // MARK: - Directories
 
 extension RedisStore {
-  /// One command, which costs the same wherever in the directory it begins.
+  /// Reads a page with one command, which costs the same at any place of the directory.
   package func page(
     of directory: ListingChange.Directory, after cursor: PageCursor?, limit: Int
   ) async throws(StoreError) -> DirectoryPage {
@@ -18,7 +18,7 @@ extension RedisStore {
     let texts = try reading(at: place) { () throws(RedisError) in
       try reply.array().map { text throws(RedisError) in try text.string() }
     }
-    // What is no place, put there by hand perhaps, is no space.
+    // A text that is no place may have been put there by hand, and is not shown as a space.
     return DirectoryPage(texts.compactMap { DirectoryPlace(text: $0) }, limit: limit)
   }
 }

@@ -3,34 +3,35 @@ import BelfryRedis
 
 /// The copies of a space that wait for one another, since the first of them could not be delivered.
 package struct HeldCopies: Sendable, Hashable {
-  /// So many are known by their ids. Further ones are looked for among all copies once these are delivered, so that a
-  /// space with many does not make its record long.
+  /// So many are known by their ids. Further ones are looked for among all copies once these are delivered,
+  /// so that a space with many does not make its record long.
   package static let idsMax = 64
 
   /// The first ones, oldest first.
   package var ids: [MessageID] = []
-  /// From this id on, others of the space have to be looked for; nil: all are known.
+  /// From this id on, further copies of the space have to be looked for; nil: all are known.
   package var rest: MessageID?
-  /// How often the first one was tried.
+  /// The number of tries of the first copy.
   package var attempts = 0
-  /// When it is tried again, milliseconds since 1970, 0 for at once; nil: when the store says.
+  /// The time of the next try, milliseconds since 1970, 0 for at once; nil: the time that the store has.
   package var dueAtMilliseconds: Int64?
 
   package init(ids: [MessageID] = [], attempts: Int = 0, dueAtMilliseconds: Int64? = nil) {
     (self.ids, self.attempts, self.dueAtMilliseconds) = (ids, attempts, dueAtMilliseconds)
   }
 
-  /// The first one, or where it is looked for; nil if none is left: then the space is not behind any more.
+  /// The first copy, or the id from which on it is looked for; nil if none is left, so that the space is not
+  /// behind any more.
   package var first: MessageID? { ids.first ?? rest }
 
-  /// Takes a copy that comes after all others of the space.
+  /// Adds a copy that comes after all others of the space.
   package mutating func hold(_ id: MessageID) {
     if rest != nil { return }
     if ids.count < Self.idsMax { ids.append(id) } else { rest = id }
   }
 }
 
-/// The copies that a reader is behind with, and is to try now.
+/// The copies that a reader is behind with and is to try now.
 package struct DueCopies: Sendable {
   package var spaces: [(space: SpaceID, held: HeldCopies)] = []
   /// When the next ones are due, milliseconds since 1970; nil if there are none.
@@ -39,9 +40,9 @@ package struct DueCopies: Sendable {
   package init() {}
 }
 
-/// Spaces of which something waits; `Functions/copies.lua` says how it is kept.
+/// Spaces with waiting copies; `Functions/copies.lua` describes their keys.
 extension RedisStore {
-  /// Those of the spaces that are behind.
+  /// The waiting copies of those spaces that are behind.
   package func heldCopies(
     for reader: CopyReader, in partition: Partition, of spaces: [SpaceID]
   ) async throws(StoreError) -> [SpaceID: HeldCopies] {
@@ -81,7 +82,7 @@ extension RedisStore {
     for (index, (space, kept)) in due.spaces.enumerated() {
       guard var found = held[space] else { continue }
       found.dueAtMilliseconds = kept.dueAtMilliseconds
-      // After a replay or an outage the schedule begins from its beginning.
+      // After a replay or an outage the schedule starts again.
       if kept.dueAtMilliseconds == 0 { found.attempts = 0 }
       due.spaces[index].held = found
     }
@@ -102,10 +103,10 @@ extension RedisStore {
   }
 }
 
-// MARK: - As it is kept
+// MARK: - The texts in Redis
 
 extension HeldCopies {
-  /// Without the time at which it is due.
+  /// The text without the time at which it is due.
   var text: String {
     ([String(attempts), rest?.streamForm ?? "-"] + ids.map(\.streamForm)).joined(separator: " ")
   }
@@ -119,12 +120,12 @@ extension HeldCopies {
 }
 
 extension RedisLayout {
-  /// Hash: by space what waits of it for a reader.
+  /// Hash: the waiting copies of a reader, by space.
   func copiesBehind(_ reader: CopyReader, in partition: Partition) -> String {
     prefix(partition) + "copies-behind:" + reader.text
   }
 
-  /// Sorted set: the spaces of which something waits for a reader, by when they are due.
+  /// Sorted set: the spaces with waiting copies of a reader, by the time at which they are due.
   func copiesDue(_ reader: CopyReader, in partition: Partition) -> String {
     prefix(partition) + "copies-due:" + reader.text
   }

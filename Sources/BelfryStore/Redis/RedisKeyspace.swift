@@ -4,14 +4,14 @@ package import BelfryRedis
 // The records that the keyspace keeps of itself, and operations on it as a whole.
 
 extension RedisStore {
-  /// Told on each new connection, and by ``compareFormat()``.
+  /// Called on each new connection, and by ``compareFormat()``.
   package var onSettings: ((SettingsFinding) -> Void)? {
     get { format.onSettings }
     set { format.onSettings = newValue }
   }
 
-  /// Compares again what the keyspace says of itself: another broker may have been told to write its settings there.
-  /// If it has become another keyspace, the connection is given up, and is refused when it is made again.
+  /// Compares the keyspace's record again: another broker may have been told to write its settings there. If
+  /// it has become another keyspace, the connection is given up, and is refused when it is made again.
   package func compareFormat() async throws(StoreError) {
     let place = "format record"
     try await checkRole(at: place)
@@ -20,13 +20,15 @@ extension RedisStore {
       if format.isSecretBehind { _ = try await pipeline([format.writingSecret], at: place) }
       return try await completeKeyspace()
     }
-    // Somebody removed it while this broker worked here; until another broker writes one, it is as it was.
+    // Somebody removed the record while this broker worked here. Until another broker writes one, the
+    // keyspace is as it was.
     let written = try await pipeline(format.writing + [format.read], at: place)
     _ = try compare(written[written.count - 1], at: place)
     try await completeKeyspace()
   }
 
-  /// Does what could not be done when the connection was made, say because the master had too few replicas.
+  /// Does the work that could not be done when the connection was made, for example because the master had
+  /// too few replicas.
   private func completeKeyspace() async throws(StoreError) {
     try await makeMissingHashes()
     if redis.isCluster || noted.isNoted { return }
@@ -36,7 +38,8 @@ extension RedisStore {
     if isDone, process == scanMark(of: partitions.all[0]) { noted.isNoted = true }
   }
 
-  /// Whoever only reads would not be told that a single Redis has become a replica. In a cluster, its map tells.
+  /// A broker that only reads would not learn that a single Redis has become a replica, so it asks. In a
+  /// cluster, the map tells.
   private func checkRole(at place: String) async throws(StoreError) {
     if redis.isCluster { return }
     let replies = try await pipeline([RedisCommand("INFO", "replication")], at: place)
@@ -47,7 +50,7 @@ extension RedisStore {
     }
   }
 
-  /// Why nodes refuse writes. One node is enough.
+  /// The reasons why nodes refuse writes. One node is enough.
   package func refusedWrites() async throws(StoreError) -> Set<WriteRefusal> {
     var refused: Set<WriteRefusal> = []
     var (mayDiskBeFull, answers, failure): (Bool, Int, StoreError?) = (false, 0, nil)
@@ -61,7 +64,7 @@ extension RedisStore {
         failure = error
       }
     }
-    // One node that is away says nothing of the others.
+    // If one node is away, the others are not affected.
     if answers == 0, let failure { throw failure }
     if mayDiskBeFull, await isWriteRefusedForDisk() { refused.insert(.disk) }
     return refused
@@ -78,8 +81,9 @@ extension RedisStore {
     info["aof_last_write_status"] == "err" || info["rdb_last_bgsave_status"] == "err"
   }
 
-  /// Whether Redis refuses writes after an error of its disk depends on its configuration, which not every Redis shows. So
-  /// each partition is asked for a write that changes nothing: no hash of a partition has this field.
+  /// True if Redis refuses writes because of its disk. Whether it does so after an error of its disk depends
+  /// on its configuration, which not every Redis shows. So each partition is asked for a write that changes
+  /// nothing: no hash of a partition has this field.
   private func isWriteRefusedForDisk() async -> Bool {
     let writes = partitions.all.map { RedisCommand("HDEL", layout.partitionHash($0), "none") }
     return await pipelineEach(writes, at: "disk").contains { result in

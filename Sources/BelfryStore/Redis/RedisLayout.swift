@@ -21,10 +21,10 @@ extension RedisCommand {
   }
 }
 
-/// The keys and channels of a keyspace, by name; docs/redis-layout.md says what each holds.
+/// The keys and channels of a keyspace, by name; docs/redis-layout.md describes their contents.
 /// `Functions/partition.lua` makes the same names in Lua; nothing else makes any.
 ///
-/// All names of a partition share its hash tag, so that whatever one function touches is in one slot.
+/// All names of a partition share its hash tag, so that all keys that one function touches are in one slot.
 struct RedisLayout: Sendable {
   let partitions: Partitions
   private let prefixes: [String]
@@ -50,18 +50,18 @@ struct RedisLayout: Sendable {
 
   /// Hash: the version of the data, the number of partitions, and the settings that brokers should agree on.
   static let format = "belfry:format"
-  /// Its field that says how far the hashes of the partitions were made.
+  /// The field of the record that says how far the hashes of the partitions were made.
   static let hashesField = "hashes"
   /// Hash: the keys of back ends by id, as JSON, and `version`.
   static let keys = "belfry:keys"
   static let keysVersion = "version"
-  /// Stream: what trusted callers did.
+  /// Stream: the acts of trusted callers.
   static let audit = "belfry:audit"
   /// Hash: the webhook endpoints by id, as JSON, and `version`.
   static let webhooks = "belfry:webhooks"
-  /// Hash: how an endpoint fares.
+  /// Hash: the health of an endpoint.
   static func webhookHealth(_ id: EntityID) -> String { "belfry:webhook-health:\(id)" }
-  /// Text: there while anybody has a pusher, another one each time that it begins.
+  /// Text: exists while any account has a pusher. It is a new word each time that push begins.
   static let push = "belfry:push"
   /// The pattern of every key that belongs to a partition.
   static let anyPartition = "belfry:{*"
@@ -112,19 +112,19 @@ struct RedisLayout: Sendable {
       prefix: prefix(partition(of: address.space)), kind: address.table.name, name: address.space.key)
   }
 
-  /// Stream: what other partitions are to learn, an item for each commit, in their order.
+  /// Stream: the changes for other partitions, an item for each commit, in their order.
   func outbox(_ partition: Partition) -> String { prefix(partition) + "outbox" }
 
   /// Hash: the spaces an account belongs or belonged to.
   func spaces(of account: AccountID) -> String { key("spaces", of: account) }
 
-  /// Set: what an account has read above its watermarks.
+  /// Set: the ids that an account has read above its watermarks.
   func read(of account: AccountID) -> String { key("read", of: account) }
 
   /// Hash: an account's watermarks and lagging spaces; see `Functions/read.lua`.
   func account(_ account: AccountID) -> String { key("account", of: account) }
 
-  /// Hash: how much each user has written to the account since it last marked something read.
+  /// Hash: how much each user has written to the account since it last marked an entry read.
   func shares(at account: AccountID) -> String { key("shares", of: account) }
 
   /// Hash: the places that an account was invited to; see ``InvitationPlace``.
@@ -133,10 +133,10 @@ struct RedisLayout: Sendable {
   /// Hash: the keys of the deliveries made to an account.
   func delivered(of account: AccountID) -> String { key("delivered", of: account) }
 
-  /// Stream: what was appended to the logs of a partition while somebody reads copies.
+  /// Stream: the entries that were appended to the logs of a partition while it has readers of copies.
   func copies(_ partition: Partition) -> String { prefix(partition) + "copies" }
 
-  /// Hash: what a reader has had of them.
+  /// Hash: the state of a reader of copies.
   func copyReaderState(_ reader: CopyReader, in partition: Partition) -> String {
     prefix(partition) + "copies:" + reader.text
   }
@@ -151,7 +151,7 @@ struct RedisLayout: Sendable {
   func badges(_ partition: Partition) -> String { prefix(partition) + "badges" }
   func corrections(_ partition: Partition) -> String { prefix(partition) + "corrections" }
 
-  /// Sorted set: what push has to do, by time; see `Functions/push.lua`.
+  /// Sorted set: the tasks of push, by time; see `Functions/push.lua`.
   func pushes(_ partition: Partition) -> String { prefix(partition) + "pushes" }
 
   /// Sorted set: the due spaces of a partition, by time.
@@ -167,7 +167,7 @@ struct RedisLayout: Sendable {
     partitions.holding(key: directory.name)
   }
 
-  /// Sharded channel: what happens in a space.
+  /// Sharded channel: the events of a space.
   func live(_ space: SpaceID) -> String { prefix(partition(of: space)) + "live:" + space.key }
 
   /// The space whose live channel this is; nil if it is none.

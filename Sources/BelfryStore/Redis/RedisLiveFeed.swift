@@ -1,12 +1,12 @@
 package import BelfryModel
 package import BelfryRedis
 
-/// What happens in spaces, from their live channels in Redis. It has a connection of its own, and like
+/// The events of spaces, from their live channels in Redis. The feed has a connection of its own, and like
 /// the store it belongs to its loop.
 package final class RedisLiveFeed: LiveFeed {
   private let subscriber: ShardSubscriber
   private let layout: RedisLayout
-  /// Messages that could not be read.
+  /// The number of messages that could not be read.
   package private(set) var unreadableMessages = 0
 
   package var isConnected: Bool { subscriber.isConnected }
@@ -15,7 +15,7 @@ package final class RedisLiveFeed: LiveFeed {
   package var onUnreadable: ((SpaceID) -> Void)?
   package var onHearingChange: ((Bool, [Partition]) -> Void)?
 
-  /// - Parameter store: of the same loop, whose nodes are listened to.
+  /// - Parameter store: a store of the same loop. The feed listens to the store's nodes.
   package init(of store: RedisStore) {
     subscriber = ShardSubscriber(of: store.redis)
     layout = store.layout
@@ -35,7 +35,7 @@ package final class RedisLiveFeed: LiveFeed {
 
   package func close() { subscriber.close() }
 
-  /// Leaves the Redis that it hears, as the store of the loop has left it.
+  /// Leaves the Redis that it listens to, as the store of the loop has left it.
   package func reconnect(because error: RedisError) { subscriber.reconnect(because: error) }
 
   package func subscribe(_ space: SpaceID) async throws(StoreError) {

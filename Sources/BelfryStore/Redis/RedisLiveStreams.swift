@@ -1,7 +1,7 @@
 package import BelfryModel
 import BelfryRedis
 
-/// Which streams are open on which broker. All brokers share it.
+/// The streams that are open on each broker. All brokers share this data.
 extension RedisStore {
   /// Streams that are registered in one call: some tenths of a millisecond of Redis's time.
   private static let streamsPerCall = 128
@@ -10,7 +10,8 @@ extension RedisStore {
 
   // MARK: Reading
 
-  /// The streams of each account that are live by now, on any broker. In two round trips, however many accounts.
+  /// The streams of each account that are live now, on any broker. It takes two round trips for any number of
+  /// accounts.
   package func liveStreams(of accounts: [AccountID]) async throws(StoreError) -> [[LiveStream]] {
     let lines = try await streamLines(of: accounts)
     let standing = try await standing(lines.joined().map(\.stream.registration))
@@ -44,7 +45,8 @@ extension RedisStore {
     return found
   }
 
-  /// Those of the registrations that were renewed a moment ago. Their keys outlive that by ``StreamRegistration/memory``.
+  /// Those of the registrations that were renewed recently. Their keys outlive that by
+  /// ``StreamRegistration/memory``.
   private func standing(_ registrations: [StreamRegistration]) async throws(StoreError)
     -> Set<StreamRegistration>
   {
@@ -73,8 +75,9 @@ extension RedisStore {
     _ = try await checked([call], at: "stream registration")
   }
 
-  /// Takes no memory: a full Redis must not end anybody's streams.
-  /// - Returns: whether it was known still. Otherwise all streams have to be registered anew, by another registration.
+  /// Renews a registration. This takes no memory: a full Redis must not end anybody's streams.
+  /// - Returns: true if the registration was still known. Otherwise all streams have to be registered again,
+  ///   under another registration.
   package func renew(_ registration: StreamRegistration) async throws(StoreError) -> Bool {
     let renew = RedisCommand(
       "PEXPIRE", layout.registration(registration), StreamRegistration.keyMilliseconds)
@@ -88,11 +91,11 @@ extension RedisStore {
       [RedisCommand("UNLINK", layout.registration(registration))], at: "stream registration")
   }
 
-  /// Registers streams. If the policy does not allow some of them together, all but the one that was opened last are to
-  /// end.
-  /// - Parameter again: whether they were registered before, or may have been: then one that was ended since, or replaced
-  ///   by a later one, stays so.
-  /// - Returns: for each why it is to end; nil where it is live.
+  /// Registers streams. If the policy does not allow some of them together, all but the one that was opened
+  /// last are to end.
+  /// - Parameter again: true if they were registered before, or may have been. A stream that was ended since,
+  ///   or replaced by a later one, stays so.
+  /// - Returns: for each the reason why it is to end; nil if it is live.
   package func openStreams(
     _ streams: [(account: AccountID, stream: OpenedStream)], by registration: StreamRegistration,
     _ logins: LoginPolicy, again: Bool
@@ -126,7 +129,7 @@ extension RedisStore {
     return ends
   }
 
-  /// Streams that their loop has closed.
+  /// Removes streams that their loop has closed.
   package func closeStreams(_ streams: [(account: AccountID, id: String)]) async throws(StoreError) {
     let calls = inPartitions(streams.map(\.account)).map { group in
       var call = layout.call(.closeStreams, in: group.partition)
@@ -148,10 +151,10 @@ extension RedisStore {
     }
   }
 
-  // MARK: Ending others'
+  // MARK: Ending other streams
 
-  /// Has all streams of an account end, or those of one device, on whichever broker they are.
-  /// - Returns: how many of them were live.
+  /// Has all streams of an account end, or those of one device, on any broker.
+  /// - Returns: the number of them that were live.
   package func endStreams(of account: AccountID, on device: DeviceID?) async throws(StoreError) -> Int {
     let place = "end streams of \(account)"
     var call = layout.call(.endStreams, in: layout.partition(of: account))
@@ -168,8 +171,8 @@ extension RedisStore {
 
   // MARK: The sweep
 
-  /// Removes the streams of brokers that died. Which registrations are gone is asked after the streams were read: a
-  /// registration begins before it has streams.
+  /// Removes the streams of brokers that died. It asks which registrations are gone after it has read the
+  /// streams: a registration begins before it has streams.
   func sweepStreams(of partition: Partition) async throws(StoreError) {
     let place = "sweep streams"
     var cursor = "0"
@@ -216,7 +219,7 @@ extension RedisLayout {
     prefix(brokersHome) + "registration:" + registration.name
   }
 
-  /// Where what belongs to no account is kept that brokers share.
+  /// The partition of shared data of brokers that belongs to no account.
   var brokersHome: Partition { partitions.all[0] }
 
   /// Hash: the streams of the partition's accounts; see `Functions/streams.lua`.
@@ -232,21 +235,21 @@ extension Duration {
   fileprivate var inMilliseconds: Int64 { Int64(self / .milliseconds(1)) }
 }
 
-// MARK: - As it is kept
+// MARK: - The texts in Redis
 
 /// A line of an account's streams.
 struct StreamLine: Sendable, Hashable {
   static let none = "*"
 
   var stream: LiveStream
-  /// Why it is to end.
+  /// The reason why it is to end.
   var over: StreamEnd?
 
   static func all(in text: String) -> [StreamLine] {
     text.split(separator: "\n").compactMap { StreamLine($0) }
   }
 
-  /// Nil if nobody can have written it so.
+  /// Nil if no broker can have written such a text.
   init?(_ text: Substring) {
     let words = text.split(separator: " ")
     guard words.count == 5 || words.count == 7, let since = Int64(words[2]) else { return nil }

@@ -30,7 +30,7 @@ extension RedisStore {
     }
   }
 
-  /// An upper bound: the hash of a partition holds a few facts, too, next to its spaces.
+  /// An upper bound: the hash of a partition has a few facts, too, next to its spaces.
   package func spaceCount() async throws(StoreError) -> Int {
     let questions = partitions.all.map { RedisCommand("HLEN", layout.partitionHash($0)) }
     return try await ask(questions, at: "spaces").reduce(0) { $0 + $1.number }
@@ -196,13 +196,13 @@ private struct LastIDs {
   }
 }
 
-/// What was read for one request so far.
+/// The entries that were read for one request so far.
 private struct LogPage {
   let request: LogRequest
   private(set) var entries: [LogEntry] = []
   private(set) var isComplete: Bool
-  /// Where to read on, as XRANGE takes it; nil at the beginning. A text, since an element that was not written by Belfry
-  /// may have any id.
+  /// The place to read on from, as XRANGE takes it; nil at the beginning. It is a text, since an element that
+  /// was not written by Belfry may have any id.
   private var start: [UInt8]?
 
   init(_ request: LogRequest) {
@@ -249,8 +249,8 @@ private struct LogPage {
 }
 
 extension LogEntry {
-  /// From the fields of an entry, which the reader passes in any case. The bytes are read in place, since entries are most
-  /// of what Redis answers.
+  /// Reads the fields of an entry, which the reader passes in any case. The bytes are read in place, since
+  /// entries are most of Redis's answers.
   fileprivate init?(
     _ id: Range<Int>, of bytes: [UInt8], _ reader: inout RedisReplies.Reader
   ) throws(RedisError) {
@@ -259,7 +259,8 @@ extension LogEntry {
       return nil
     }
     let count = try reader.array()
-    // The audience with the notification; of an update, what it updates and when stand before them.
+    // A notification has its audience and its content. An update has four fields more before them: the entry
+    // that it updates, and when.
     guard count == 2 || count == 6 else {
       for _ in 0..<count { reader.skip() }
       return nil

@@ -1,23 +1,23 @@
 import BelfryModel
 import BelfryRedis
 
-/// What a node that holds partitions says of itself, for those who run it.
+/// The report of a node that holds partitions, for operators.
 package struct NodeReport: Sendable, Encodable {
   package struct Replica: Sendable, Encodable {
     package var place: String
-    /// `online` when it is in step.
+    /// `online` if it is in step.
     package var state: String
-    /// What the master has written and the replica has not confirmed.
+    /// The bytes that the master has written and the replica has not confirmed.
     package var bytesBehind: Int
   }
 
   package var place: String
   package var isConnected: Bool
-  /// How many partitions it holds.
+  /// The number of partitions that it holds.
   package var partitions: Int
   package var replicas: [Replica] = []
   package var usedMemoryBytes: Int?
-  /// Why it could not be asked.
+  /// The reason why it could not be asked.
   package var problem: String?
 }
 
@@ -31,18 +31,18 @@ package struct MovingPartition: Sendable, Encodable {
 
 package struct NodesReport: Sendable, Encodable {
   package var isCluster: Bool
-  /// How many replicas must have a write before it is acknowledged; 0: none.
+  /// The number of replicas that must have a write before it is acknowledged; 0: none.
   package var replicasPromised: Int
   package var nodes: [NodeReport]
   package var moving: [MovingPartition]
   /// Partitions that no node is known to hold.
   package var unserved: Int
-  /// A warning of what may be lost although it was acknowledged; nil if nothing may be, as far as known.
+  /// A warning of acknowledged data that may be lost; nil if no loss is known to be possible.
   package var warning: String?
 }
 
 extension NodesReport {
-  /// A replica that is not waited for may become the master.
+  /// Warns of a replica that no write waits for, since it may become the master.
   static func warning(_ nodes: [NodeReport], replicasPromised promised: Int) -> String? {
     guard promised > 0, let node = nodes.first(where: { $0.replicas.count > promised }) else { return nil }
     return
@@ -53,7 +53,7 @@ extension NodesReport {
 }
 
 extension RedisStore {
-  /// The nodes, by what they answer now. A node that does not answer is listed, too.
+  /// The nodes, by their answers now. A node that does not answer is listed, too.
   package func nodes() async -> NodesReport {
     var held: [String: Int] = [:]
     var unserved = 0

@@ -52,7 +52,7 @@ extension RedisStore {
   }
 }
 
-/// Where a listing goes on, and in which process of Redis: `<mark>.<scan>`.
+/// The place where a listing goes on, and the process of Redis that it is valid for: `<mark>.<scan>`.
 struct ScanPlace: Hashable {
   var mark: UTF8Text
   var scan: TableScan

@@ -1,7 +1,7 @@
 package import BelfryModel
 import BelfryRedis
 
-/// What an account's device is pushed to by, as it is kept.
+/// The record of a pusher: the way to push to an account's device.
 package struct PusherRecord: Sendable, Hashable {
   package var device: DeviceID
   package var text: String
@@ -12,7 +12,7 @@ package struct PusherRecord: Sendable, Hashable {
   }
 }
 
-/// Something that push has to do, in words, and when it is due, milliseconds since 1970.
+/// A task of push, in words, and when it is due, milliseconds since 1970.
 package struct DuePush: Sendable, Hashable {
   package var text: String
   package var dueAtMilliseconds: Int64
@@ -23,7 +23,7 @@ package struct DuePush: Sendable, Hashable {
   }
 }
 
-/// What came of something that was due: it is done, and perhaps something is to be done later.
+/// The outcome of a due task: it is done, and other tasks may take its place later.
 package struct SettledPush: Sendable, Hashable {
   package var push: DuePush
   package var later: [DuePush]
@@ -34,28 +34,28 @@ package struct SettledPush: Sendable, Hashable {
   }
 }
 
-/// Pushers, and what push has to do; `Functions/push.lua` says how it is kept.
+/// Pushers, and the tasks of push; `Functions/push.lua` describes their keys.
 extension RedisStore {
-  // MARK: Whether anybody has a pusher
+  // MARK: The word that says that there are pushers
 
-  /// Nil while nobody has a pusher; another word each time that it begins.
+  /// Nil while no account has a pusher. It is a new word each time that push begins.
   package func pushWord() async throws(StoreError) -> String? {
     let reply = try await pipeline([RedisCommand("GET", RedisLayout.push)], at: "push")[0]
     return try reading(at: "push") { () throws(RedisError) in try reply.ifPresent?.string() }
   }
 
-  /// From now on what is appended is copied for push, in every partition.
+  /// Begins to copy entries for push, in every partition.
   package func beginPush(word: String) async throws(StoreError) {
     _ = try await callEverywhere(.beginCopies, .push)
     try Self.refuseErrors(
       try await pipeline([RedisCommand("SET", RedisLayout.push, word)], at: "push"), at: "push")
   }
 
-  /// Nothing more is copied for push, if nobody has a pusher. Whoever gives an account its first one at the same time finds
-  /// another word afterwards, and begins again.
+  /// Stops copying for push, if no account has a pusher. If an account gets its first pusher at the same
+  /// time, its caller finds another word afterwards, and begins again.
   ///
-  /// Where somebody has one, the copies are begun in every partition once more: a broker that began push while another
-  /// ended it may have been overtaken.
+  /// If an account has a pusher, the copies are begun in every partition once more: a broker that began push
+  /// while another ended it may have been overtaken.
   package func endPushIfUnused(word: String) async throws(StoreError) {
     guard try await isPushUnused() else {
       _ = try await callEverywhere(.beginCopies, .push)
@@ -77,7 +77,7 @@ extension RedisStore {
 
   // MARK: Pushers
 
-  /// - Returns: false where the account has as many as it may.
+  /// - Returns: false if the account has as many pushers as it may.
   package func putPusher(_ record: PusherRecord, of account: AccountID) async throws(StoreError) -> Bool {
     var command = layout.call(.putPusher, in: layout.partition(of: account))
     command.append(account.text)
@@ -88,8 +88,8 @@ extension RedisStore {
     return try reading(at: "pushers of \(account)") { () throws(RedisError) in try reply.string() != "full" }
   }
 
-  /// - Parameter text: nil: whatever it is; otherwise only if it is that one still.
-  /// - Returns: whether it was there.
+  /// - Parameter text: removes the pusher only if it still has this text; nil: in any case.
+  /// - Returns: true if it was there.
   package func removePusher(
     of device: DeviceID, _ account: AccountID, ifStill text: String? = nil
   ) async throws(StoreError) -> Bool {
@@ -103,7 +103,7 @@ extension RedisStore {
     }
   }
 
-  /// Those of each account, by device.
+  /// The pushers of each account, by device.
   package func pushers(of accounts: [AccountID]) async throws(StoreError) -> [[PusherRecord]] {
     let commands = accounts.map { RedisCommand("HGETALL", layout.pushers(of: $0)) }
     let replies = try await pipeline(commands, at: "pushers")
@@ -120,7 +120,8 @@ extension RedisStore {
     }
   }
 
-  /// Those of the accounts that have any pushers: one command for each partition that holds some of them.
+  /// Those accounts that have pushers. It takes one command for each partition that holds some of the
+  /// accounts.
   package func withPushers(among accounts: [AccountID]) async throws(StoreError) -> [AccountID] {
     try await pick(accounts, "SMISMEMBER", layout.accountsPushed) { reply throws(RedisError) in
       try reply.integer() == 1
@@ -152,22 +153,22 @@ extension RedisStore {
 
   // MARK: Badges
 
-  /// What gateways were told last of how many are unread.
+  /// The number of unread entries that gateways were told last.
   package enum KnownBadge: Sendable, Hashable {
-    /// Nothing, or that nothing is.
+    /// Gateways were told nothing, or that nothing is unread.
     case none
     case unread(Int)
-    /// They are being told, or nobody knows which of two numbers arrived last.
+    /// Gateways are being told a number, or nobody knows which of two numbers arrived last.
     case uncertain
   }
 
-  /// Gateways are about to be told a number, which is counted next. From now on a mark has it corrected, whichever
-  /// it is going to be.
+  /// Notes that gateways are about to be told a number, which is counted next. From now on a mark has the
+  /// number corrected, even if it is not known yet.
   ///
   /// - Parameters:
   ///   - mark: names this telling in ``noteBadge(_:of:since:)``.
-  ///   - onlyIfKnown: nothing begins where they were told nothing.
-  /// - Returns: what was known before.
+  ///   - onlyIfKnown: true: nothing begins if they were told nothing before.
+  /// - Returns: the number that was known before.
   @discardableResult
   package func beginBadge(
     of account: AccountID, mark: String, onlyIfKnown: Bool = false
@@ -181,7 +182,7 @@ extension RedisStore {
     return text.isEmpty ? .none : Int(text).map { .unread($0) } ?? .uncertain
   }
 
-  /// They were told it.
+  /// Notes that gateways were told the number.
   /// - Returns: false if others have told them a number since the telling began.
   package func noteBadge(
     _ unread: Int, of account: AccountID, since mark: String
@@ -194,15 +195,16 @@ extension RedisStore {
     return try reading(at: "badges") { () throws(RedisError) in try reply.string() == "noted" }
   }
 
-  /// Those of the accounts whose gateways were told a number: one command for each partition that holds some of them.
+  /// Those accounts whose gateways were told a number. It takes one command for each partition that holds
+  /// some of the accounts.
   package func withBadges(among accounts: [AccountID]) async throws(StoreError) -> [AccountID] {
     try await pick(accounts, "HMGET", layout.badges) { $0.ifPresent != nil }
   }
 
-  // MARK: What is to be done
+  // MARK: Tasks
 
-  /// Writes how far push has come, and what is to be done for what it has come past, in one step.
-  /// - Returns: false when the lease is lost: then nothing was written.
+  /// Writes the position of push, and the tasks for the copies that it has passed, in one step.
+  /// - Returns: false if the lease is lost. Nothing was written then.
   package func savePush(
     in partition: Partition, by owner: String, milliseconds: Int, _ state: CopyReaderState,
     before: CopyReaderState, entering pushes: [DuePush] = []
@@ -225,7 +227,8 @@ extension RedisStore {
     return try reading(at: "push") { () throws(RedisError) in try reply.string() == "saved" }
   }
 
-  /// Of each partition what is due by now, the oldest first, at most so many pushes and so many corrections.
+  /// The tasks of each partition that are due now, the oldest first, at most so many pushes and so many
+  /// corrections.
   package func duePushes(
     in partitions: [Partition], nowMilliseconds now: Int64, limit: Int
   ) async throws(StoreError) -> [[DuePush]] {
@@ -254,7 +257,7 @@ extension RedisStore {
     return due
   }
 
-  /// - Returns: how many were given up because too many wait.
+  /// - Returns: the number of tasks that were given up because too many wait.
   package func settlePushes(
     _ settled: [SettledPush], in partition: Partition, waitingMax: Int
   ) async throws(StoreError) -> Int {

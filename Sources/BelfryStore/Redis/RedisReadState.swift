@@ -1,10 +1,10 @@
 package import BelfryModel
 import BelfryRedis
 
-// What accounts have read; `Functions/read.lua` says how it is kept.
+// The read state of accounts; `Functions/read.lua` describes its keys.
 extension RedisStore {
-  /// The set first: should a mark-read move ids from it under a watermark in between, they are found
-  /// in both places instead of in neither.
+  /// Reads the set first: if a mark moves ids from it under a watermark in between, they are found in both
+  /// places instead of in neither.
   package func readState(of account: AccountID) async throws(StoreError) -> ReadState {
     let place = "read state of \(account)"
     return try readState(
@@ -43,7 +43,7 @@ extension RedisStore {
     try await readStates(of: [account], among: ids)[0]
   }
 
-  /// The same of several accounts.
+  /// Reads the same for several accounts.
   func readStates(
     of accounts: [AccountID], among ids: [MessageID]
   ) async throws(StoreError) -> [ReadState] {
@@ -99,7 +99,7 @@ extension RedisStore {
     // The log of the personal space has one reader, so its entries are deleted when they are marked. Only the log
     // knows which ids are its own: all that its partition may hold are passed to XDEL, which ignores the others.
     call.append(list: mark.items.filter { partitions.may(home, hold: $0) }.map(\.streamForm))
-    // With them go the entries that say what has become of them.
+    // The updates of these entries are deleted with them.
     call.append(list: (mark.items + mark.covered).filter { partitions.may(home, hold: $0) }.map(\.text))
     call.append(list: mark.directMessages.map(\.key))
     let place = "mark read of \(account)"
@@ -122,7 +122,7 @@ extension MarkOutcome {
   }
 }
 
-/// What is asked of an account's read state by those who look at a few entries.
+/// A question about an account's read state by a caller that looks at a few entries.
 private struct ReadStateQuestion {
   private let ids: [MessageID]
   private let texts: [String]

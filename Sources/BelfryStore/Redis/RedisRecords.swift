@@ -4,7 +4,8 @@ import BelfryRedis
 extension RedisStore {
   package func records(_ addresses: [RecordAddress]) async throws(StoreError) -> Records {
     let reads = RecordReads(addresses)
-    // An operation that finds all done already is acknowledged as if it had done it, so that must not be lost either.
+    // If an operation finds that all is done already, it is acknowledged as if it had done it. So the data
+    // that it read must not be lost either.
     let replies = try await pipeline(reads.commands(layout), isAwaited: true, at: "records")
     let records = Records(try reading(at: "records") { () throws(RedisError) in try reads.texts(replies) })
     try await refuseIncomplete(
@@ -20,21 +21,21 @@ extension RedisStore {
 }
 
 extension RecordAddress {
-  /// Without it, the space counts as one that does not exist.
+  /// True for settings. Without this record, the space counts as one that does not exist.
   fileprivate var isOfSpaceWithSettings: Bool {
     tableAddress.table == .settings && tableAddress.space.kind.isRemovable
   }
 }
 
-/// One HMGET per table; those of one space in a MULTI, so that all of it is as of one moment. Otherwise
-/// an account that leaves in between could be found neither among the members nor among the former.
+/// Reads each table with one HMGET. Those of one space are in a MULTI, so that they are as of one moment.
+/// Otherwise an account that leaves in between could be found neither among the members nor among the former.
 private struct RecordReads {
   private struct Read {
     var table: TableAddress
     var addresses: [RecordAddress]
   }
 
-  /// By space, in the order of the commands.
+  /// The reads by space, in the order of the commands.
   private var spaces: [[Read]] = []
 
   init(_ addresses: [RecordAddress]) {

@@ -11,7 +11,7 @@ extension RedisStore {
     }
   }
 
-  /// As far as the outbox goes by now: others may add to it faster than it is emptied.
+  /// Relays up to the present end of the outbox: others may add to it faster than it is emptied.
   private func relay(_ partition: Partition, _ pass: inout OutboxPass) async throws(StoreError) {
     var end: MessageID?
     while true {
@@ -27,7 +27,7 @@ extension RedisStore {
     let place = "outbox \(partition.number)"
     let range = RedisCommand(
       "XRANGE", layout.outbox(partition), last.map { "(" + $0 } ?? "-", "+", "COUNT", OutboxItem.perPage)
-    // What another partition learns must not be lost here.
+    // The items that another partition learns of must not be lost here.
     let reply = try await pipeline([range], isAwaited: true, at: place)[0]
     return try reading(at: place) { () throws(RedisError) in
       try reply.array().map { entry throws(RedisError) in try OutboxEntry(entry) }
@@ -63,8 +63,8 @@ extension RedisStore {
     relays.statistics.lastFailure = problem.description
   }
 
-  /// Removed after they are relayed: should this broker die in between, another relays them again, which does no
-  /// harm.
+  /// Removes items after they are relayed. If this broker dies in between, another relays them again, which
+  /// does no harm.
   private func remove(_ items: [OutboxItem], from partition: Partition) async throws(StoreError) {
     if items.isEmpty { return }
     let place = "outbox \(partition.number)"
@@ -74,7 +74,7 @@ extension RedisStore {
     _ = try reading(at: place) { () throws(RedisError) in try reply.integer() }
   }
 
-  // MARK: Which outboxes hold something
+  // MARK: Outboxes that hold items
 
   package func partitionsToRelay() async throws(StoreError) -> [Partition] {
     let place = "outboxes"
@@ -85,9 +85,9 @@ extension RedisStore {
     return waiting.map(\.partition)
   }
 
-  /// A question to each partition whose answer is a number. A partition whose node is away has no answer, and the others
-  /// have theirs.
-  /// - Throws: if none has.
+  /// Asks each partition a question whose answer is a number. A partition whose node is away has no answer,
+  /// and the others have theirs.
+  /// - Throws: if no partition answers.
   func ask(
     _ questions: [RedisCommand], at place: String
   ) async throws(StoreError) -> [(partition: Partition, number: Int)] {
@@ -128,13 +128,14 @@ extension RedisStore {
 /// An element of the outbox.
 private struct OutboxEntry {
   var id: String
-  /// Nil when it cannot be read.
+  /// Nil if it cannot be read.
   var item: OutboxItem?
 
   private struct Text: Decodable {
     var space: String
     var before: String
-    /// What the commit could not relay within its own partition, if anything, and what is for others.
+    /// The changes of the commit's own partition that failed in the commit, if any, and the changes for other
+    /// partitions.
     var relays: [Relays]
   }
 

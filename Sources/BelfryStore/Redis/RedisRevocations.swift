@@ -7,16 +7,16 @@ package struct Revocation: Sendable, Hashable {
   package var before: Int64
 }
 
-/// What was revoked since somebody last asked.
+/// The tokens that were revoked since a broker last asked.
 package enum RevocationNews: Sendable, Hashable {
   case nothing
   case some([Revocation])
-  /// More than is kept, or Redis has lost what it knew: anything may be revoked.
+  /// There are more than are kept, or Redis has lost data: any token may be revoked.
   case unknown
 }
 
 extension RedisStore {
-  /// Revocations that are read at once; of more, anything may be revoked.
+  /// The most revocations that are read at once. If there are more, any token may be revoked.
   static let revocationsAtOnce = 1_000
   private static let accountsPerCommand = 512
 
@@ -34,7 +34,7 @@ extension RedisStore {
     _ = try await checked(calls, at: "revoke")
   }
 
-  /// For each account the time before which its tokens are void; nil where none are.
+  /// For each account the time before which its tokens are void; nil if none are.
   package func revocations(of accounts: [AccountID]) async throws(StoreError) -> [Int64?] {
     let groups = Dictionary(grouping: accounts.indices) { layout.partition(of: accounts[$0]) }
       .flatMap { partition, places in
@@ -52,7 +52,7 @@ extension RedisStore {
     try reading(at: "revocations") { () throws(RedisError) in
       for (group, reply) in zip(groups, replies) {
         for (place, value) in zip(group.places, try reply.array(count: group.places.count)) {
-          // What cannot be read was not written by a broker, and must not let anybody in.
+          // A value that cannot be read was not written by a broker, and must not let anybody in.
           found[place] = try value.ifPresent.map { text throws(RedisError) in
             Int64(try text.string()) ?? .max
           }
@@ -62,8 +62,8 @@ extension RedisStore {
     return found
   }
 
-  /// What was revoked since, and where to go on.
-  /// - Parameter last: where the last answer said to go on; nil where it said nothing.
+  /// The tokens that were revoked since the last answer, and the place to go on from.
+  /// - Parameter last: the place that the last answer gave; nil if it gave none.
   package func revocations(
     since last: String?
   ) async throws(StoreError) -> (news: RevocationNews, last: String?) {
@@ -77,7 +77,7 @@ extension RedisStore {
     else { return (.unknown, newest) }
     let new = found.dropFirst(last == nil ? 0 : 1)
     let revocations = new.compactMap(\.revocation)
-    // What cannot be read may be anybody's.
+    // An entry that cannot be read may be about any account.
     return (revocations.count == new.count ? .some(revocations) : .unknown, end.id)
   }
 

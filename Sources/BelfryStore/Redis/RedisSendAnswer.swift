@@ -1,13 +1,14 @@
 import BelfryModel
 
-/// The answer of `send` and `send_many`, line by line: the partition's last id before them, and when they were appended if
-/// ids do not say it; then for each send its id, of several whose ids follow one another the first one's and how many there are, or
-/// why there is none.
+/// The answer of `send` and `send_many`, line by line. The first line has the partition's last id before
+/// them, and the time at which they were appended if ids do not say it. Then each send has its id, or the
+/// reason why it has none. Sends whose ids follow one another share a line: the first one's id, and how many
+/// there are.
 struct SendAnswer {
   private var lines: Words
   private var before: MessageID?
   private let appendedAt: Int64?
-  /// How many more the last line is about.
+  /// The number of further sends that the last line is about.
   private var following = 0
 
   init(_ answer: ArraySlice<UInt8>) {
@@ -17,7 +18,8 @@ struct SendAnswer {
     appendedAt = words.next().flatMap { Int64(digits: $0) }
   }
 
-  /// What became of the next one; nil when the line is none of an answer, which is then given as it is.
+  /// The outcome of the next send; nil if the line is not part of an answer, which is then returned
+  /// unchanged.
   mutating func next() -> (outcome: CommitOutcome?, line: ArraySlice<UInt8>) {
     if following > 0, let last = before, let id = last.successor {
       following -= 1

@@ -34,12 +34,13 @@ struct PlainSend {
   }
 }
 
-/// A call of `send` or `send_many` to which sends of one partition are added. `Functions/send.lua` reads its arguments.
+/// A call of `send` or `send_many` to which sends of one partition are added. `Functions/send.lua` reads its
+/// arguments.
 struct SendCall {
   /// Each record is a call of Redis. A send that relies on more records, because it names many receivers, goes by `commit`,
   /// which asks for all of them at once.
   static let recordsMax = 4
-  /// About what the arguments of a send take besides its content and its records.
+  /// The approximate size of the arguments of a send without its content and its records.
   private static let usualBytes = 256
 
   /// Sends to one space, one after the other, that rely on the same records and have the same audience.
@@ -47,9 +48,9 @@ struct SendCall {
 
   private var sends: [PlainSend] = []
   private var sections: [Section] = []
-  /// Those that the sends have, each once.
+  /// The dedupe fields of the sends, each once.
   private var fields: [DedupeField] = []
-  /// About what the arguments will take.
+  /// The approximate size of the arguments.
   private(set) var byteCount = 0
 
   /// - Returns: false if the call has a send of the same sender to the same place under the same name. Nothing is added
@@ -73,7 +74,7 @@ struct SendCall {
 
   /// Writes the call into the connection's output buffer.
   /// - Parameters:
-  ///   - isGuarded: as of ``RedisLayout/append(_:in:isGuarded:to:)``.
+  ///   - isGuarded: as in ``RedisLayout/append(_:in:isGuarded:to:)``.
   ///   - limits: the limits that the functions need.
   func write(
     to output: OutputBuffer, in partition: Partition, _ layout: RedisLayout, isGuarded: Bool, limits: String
@@ -114,7 +115,7 @@ struct SendCall {
     }
   }
 
-  /// By what each send is recognised, and then by what its content is.
+  /// Appends the fields by which each send is recognised, and then the fingerprints of their contents.
   private func appendNames(to command: inout RedisCommand) {
     for index in sends.indices {
       if let field = sends[index].dedupe { command.append(field) } else { command.append("") }
@@ -139,7 +140,7 @@ struct SendCall {
 }
 
 extension PlainSend {
-  /// Whether both can stand in one section.
+  /// True if both can be in one section.
   fileprivate func shares(with other: PlainSend) -> Bool {
     space == other.space && audience == other.audience && records.shares(other.records)
   }
@@ -168,7 +169,7 @@ private struct SendRecords {
     }
   }
 
-  /// How long the records are that a section shares.
+  /// The length of the records that a section shares.
   var sharedBytes: Int { others.reduce(settings.utf8.count) { $0 + $1.text.utf8.count } }
 
   /// Whether there is a sender's record, and how many others there are, in the form in which the functions read it.
@@ -178,7 +179,8 @@ private struct SendRecords {
     (0...SendCall.recordsMax).map { "\(senders) \($0)" }
   }
 
-  /// Whether a send that relies on the other records can stand in the same section: all records but the sender's are equal.
+  /// True if a send that relies on the other records can be in the same section: all records except the
+  /// sender's are equal.
   func shares(_ other: SendRecords) -> Bool {
     settings == other.settings && (sender == nil) == (other.sender == nil)
       && others.count == other.others.count

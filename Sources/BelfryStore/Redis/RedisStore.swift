@@ -2,11 +2,11 @@ package import BelfryLoop
 package import BelfryModel
 package import BelfryRedis
 
-/// The store in Redis: what docs/redis-layout.md describes, read by plain commands and written by the
-/// functions in `Functions/`.
+/// The store in Redis. docs/redis-layout.md describes its data, which plain commands read and the functions
+/// in `Functions/` write.
 ///
-/// It belongs to its loop, with one pipelined connection of its own to each node. While a node is away, what needs it
-/// fails at once with `unavailable`.
+/// It belongs to its loop, with one pipelined connection of its own to each node. While a node is away, calls
+/// that need it fail at once with `unavailable`.
 package final class RedisStore: Store {
   let redis: RedisCluster
   let clock: RedisClock
@@ -14,32 +14,32 @@ package final class RedisStore: Store {
   let relays: OutboxRelays
   package let limits: Limits
   let layout: RedisLayout
-  /// By space a reader who had not read its log at the last sweep; see `trimWhatAllHaveRead`.
+  /// For each space a reader who had not read its log at the last sweep; see `trimWhatAllHaveRead`.
   var slowReaders: [SpaceID: AccountID] = [:]
-  /// Which rosters the sweep compares next with the indexes of their members.
+  /// The rosters that the sweep compares next with the indexes of their members.
   var rosterWalks: [Partition: RosterWalk] = [:]
   let format: FormatCheck
   let noted: HistoryNote
-  /// The commands that ask each partition whether its outbox or its due spaces hold work. They are sent often, and
-  /// mostly in vain, so making them anew each time would be most of what an idle broker does.
+  /// The commands that ask each partition if its outbox or its due spaces hold work. They are sent often, and
+  /// mostly in vain, so making them again each time would be most of an idle broker's work.
   let outboxLengths: [RedisCommand]
   let isThereAnyWake: [RedisCommand]
 
-  /// With what the keyspace says of its growth, once it has been asked.
+  /// The partitions, with the keyspace's growth once its record was read.
   package var partitions: Partitions { format.keyspace.partitions }
-  /// The name of the history in which one Redis gives ids. A cluster's nodes have one each, and a cursor names none then:
-  /// what was lost is told by the ids alone (see ``Rewind``). Nor does a cursor name a history which the partitions have not
-  /// noted: nothing would say later how much of it was kept.
+  /// The name of the history in which one Redis gives ids. The nodes of a cluster have one each, so a cursor
+  /// names none then, and the ids alone show losses (see ``Rewind``). A cursor also names no history that the
+  /// partitions have not noted: nothing would say later how much of it was kept.
   package var history: String {
     redis.isCluster || !noted.isNoted ? "" : scanMark(of: partitions.all[0])
   }
 
   /// - Parameters:
-  ///   - secretFingerprint: of the secret that signs the deployment's tokens.
-  ///   - otherFingerprints: of secrets whose tokens are accepted beside.
-  ///   - adoptsSettings: whether the keyspace is to say from now on that its brokers have this one's settings.
+  ///   - secretFingerprint: the fingerprint of the secret that signs the deployment's tokens.
+  ///   - otherFingerprints: the fingerprints of further secrets whose tokens are accepted.
+  ///   - adoptsSettings: true if the keyspace's record is to get this broker's settings.
   ///   - promise: when a write counts as done.
-  ///   - relayRetryPause: after which what could not be relayed is tried again.
+  ///   - relayRetryPause: the time after which items that could not be relayed are tried again.
   package init(
     loop: EventLoop, endpoint: RedisEndpoint, limits: Limits, partitions: Partitions = .standard,
     secretFingerprint: String = "", otherFingerprints: [String] = [], adoptsSettings: Bool = false,
@@ -77,7 +77,7 @@ package final class RedisStore: Store {
     relays = OutboxRelays(retryPause: relayRetryPause)
     let cluster = redis
     format.hashes.onAllKnown = { [unowned format, weak cluster] in
-      // Not in the events of the connection that is being set up.
+      // This must not run within the events of the connection that is being set up.
       _ = loop.schedule(after: .zero) { cluster?.post(format.hashes.writingMade) }
     }
   }
@@ -92,7 +92,8 @@ package final class RedisStore: Store {
     redis.close()
   }
 
-  /// False: sends go by the function that does all commits, with the same outcomes. For tests that compare the two.
+  /// False: sends go through the function that does all commits, with the same outcomes. For tests that
+  /// compare the two.
   package var usesSendFunctions: Bool {
     get { commits.usesSendFunctions }
     set { commits.usesSendFunctions = newValue }
@@ -100,7 +101,7 @@ package final class RedisStore: Store {
 
   package var keepsWhatIsAcknowledged: Bool { redis.promise.replicas > 0 }
 
-  /// Where the Redis is that it was told of.
+  /// The address of Redis that the store was given.
   package var place: String { redis.place }
 
   package var nodeCounts: (serving: Int, connected: Int) { redis.nodeCounts }
@@ -136,7 +137,8 @@ package final class RedisStore: Store {
 
 extension RedisStore {
   /// Sends the commands together. The caller looks for error replies.
-  /// - Parameter isAwaited: whether others will rely on what they tell: then it must not be lost with its node.
+  /// - Parameter isAwaited: true if others will rely on the replies, which must then not be lost with their
+  ///   node.
   func pipeline(
     _ commands: [RedisCommand], isAwaited: Bool = false, at place: @autoclosure () -> String
   ) async throws(StoreError) -> [RedisReply] {
@@ -149,9 +151,9 @@ extension RedisStore {
     }
   }
 
-  /// Calls functions, each with the clock of the partition it works in, and loads the library first
-  /// where it is missing. A call that found no function has done nothing and may be made again. If Redis refuses the
-  /// library for want of memory, what frees some is done without it.
+  /// Calls functions, each with the clock of the partition that it works in. If the library is missing, it is
+  /// loaded first: a call that found no function has done nothing and may be made again. If Redis refuses the
+  /// library for want of memory, functions that free some run without it.
   func call(
     _ calls: [RedisCommand], isAwaited: Bool = false, at place: @autoclosure () -> String
   ) async throws(StoreError) -> [RedisReply] {
@@ -163,7 +165,7 @@ extension RedisStore {
     return replies
   }
 
-  /// The same for calls to many partitions: what a node does not answer fails by itself.
+  /// Does the same for calls to many partitions. A call that its node does not answer fails by itself.
   /// - Throws: if none is answered.
   func callEach(
     _ calls: [RedisCommand], at place: String
@@ -194,7 +196,7 @@ extension RedisStore {
   private func loadLibrary(at place: String) async throws(StoreError) -> Bool {
     var isLoaded = true
     for (_, result) in await redis.sendToAll(FunctionLibrary.load) {
-      // What needs a node that is away fails by itself.
+      // A call that needs a node that is away fails by itself.
       guard case .success(let reply) = result else { continue }
       if FunctionLibrary.isWriteRefused(reply) {
         isLoaded = false
@@ -205,7 +207,8 @@ extension RedisStore {
     return isLoaded
   }
 
-  /// As ``pipeline(_:isAwaited:at:)``, for questions about many partitions: what a node does not answer fails by itself.
+  /// As ``pipeline(_:isAwaited:at:)``, for questions about many partitions. A question that its node does not
+  /// answer fails by itself.
   func pipelineEach(
     _ commands: [RedisCommand], at place: String
   ) async -> [Result<RedisReply, StoreError>] {
@@ -222,7 +225,8 @@ extension RedisStore {
 }
 
 extension RedisReply {
-  /// Whether a command was refused because the node is a replica, perhaps since a moment ago. Nothing was done then.
+  /// True if a command was refused because the node is a replica, perhaps since a moment ago. Nothing was
+  /// done then.
   var isFromReplica: Bool {
     if case .error(let message) = self { message.hasPrefix("READONLY ") } else { false }
   }
@@ -231,7 +235,7 @@ extension RedisReply {
 // MARK: - Errors
 
 extension StoreError {
-  /// - Parameter isWrite: whether what failed may have changed something.
+  /// - Parameter isWrite: true if the call that failed may have changed data.
   init(_ error: RedisError, ofWrite isWrite: Bool, at place: String) {
     self.init(error, at: place)
     mayBeDone = isWrite && error.mayBeExecuted

@@ -37,8 +37,8 @@ extension RedisStore {
     try await sweep(partition, nowMilliseconds: try await nowMilliseconds())
   }
 
-  /// Sweeps in steps of at most a millisecond of Redis's time. What is added meanwhile, or is left because this broker
-  /// dies, the next sweep finds.
+  /// Sweeps in steps of at most a millisecond of Redis's time. Data that is added meanwhile, or is left
+  /// because this broker dies, is found by the next sweep.
   package func sweep(_ partition: Partition, nowMilliseconds now: Int64) async throws(StoreError) {
     let bounds = SweepBounds(nowMilliseconds: now, limits)
     var dedupe = layout.call(.sweepDedupe, in: partition)
@@ -147,9 +147,9 @@ extension RedisStore {
     }
   }
 
-  /// Removes a space that was removed by its owner and of which nothing is left to see. It leaves its members' indexes and
-  /// its directory first, by the roster, which is removed last, so an interrupted call can begin again. The scan of the
-  /// roster begins again if Redis was started anew, since its order has changed.
+  /// Removes a space that its owner has removed and in which nothing is left to see. It leaves its members'
+  /// indexes and its directory first, by the roster. The roster is removed last, so an interrupted call can
+  /// begin again. The scan of the roster starts again if Redis was restarted, since its order has changed.
   private func retire(_ space: SpaceID, _ settings: String) async throws(StoreError) {
     let place = "retire \(space)"
     let roster = layout.table(TableAddress(space, .roster))
@@ -185,8 +185,8 @@ extension RedisStore {
     _ = try await checked([drop], at: place)
   }
 
-  /// Removes the space from the accounts' indexes, with one call for the accounts of a partition. The size of a call and of
-  /// a pipeline is what others can wait for.
+  /// Removes the space from the accounts' indexes, with one call for the accounts of a partition. Others wait
+  /// for a call and for a pipeline, so both are bounded.
   private func forget(_ space: SpaceID, _ accounts: [AccountID]) async throws(StoreError) {
     let sorted = accounts.map { (partition: layout.partition(of: $0), account: $0) }
       .sorted { $0.partition < $1.partition }
@@ -262,7 +262,7 @@ private struct SweepScan {
     self.bounds = bounds
   }
 
-  /// - Parameter first: the first entry of the space's log; an update of an earlier one is of no use.
+  /// - Parameter first: the first entry of the space's log. Updates of earlier entries are of no use.
   static func throughUpdates(
     of space: SpaceID, in partition: Partition, _ bounds: SweepBounds, _ first: MessageID
   ) -> SweepScan {
@@ -281,7 +281,7 @@ private struct SweepScan {
 }
 
 extension SpaceKind {
-  /// The tables whose sizes say what there is to sweep.
+  /// The tables whose sizes show that there is work for the sweep.
   fileprivate var countedTables: [RecordTable] { sweptTables + (isRemovable ? [.channels] : []) }
 }
 

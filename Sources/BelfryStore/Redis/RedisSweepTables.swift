@@ -4,7 +4,8 @@ import BelfryRedis
 extension RedisStore {
   /// Records read from a table in one step. A small table comes as a whole, of some hundreds.
   private static let scanStep = 100
-  /// Tables gone through side by side. What comes of one step is some hundreds of kilobytes at most.
+  /// The number of tables that are read side by side. One step of all of them gives some hundreds of
+  /// kilobytes at most.
   private static let scansAtOnce = 16
   /// Records removed in one call.
   private static let removalsPerCall = 200
@@ -44,7 +45,7 @@ extension RedisStore {
     }
   }
 
-  /// Of those that still have these texts.
+  /// The call that removes those records that still have these texts.
   func removal(of records: ArraySlice<(String, String)>, from table: TableAddress) -> RedisCommand {
     var call = layout.call(.removeUnchanged, in: layout.partition(of: table.space))
     call.append(table.space.key)

@@ -1,14 +1,14 @@
 import BelfryRedis
 
-/// Tickets that open a stream once. They are used up by whoever takes them first, on whatever broker.
+/// Tickets that open a stream once. The first caller that takes a ticket uses it up, on any broker.
 extension RedisStore {
-  /// - Parameter name: a hash of the ticket, so that whoever reads Redis has no ticket.
+  /// - Parameter name: a hash of the ticket, so that a reader of Redis has no ticket.
   package func putTicket(_ name: String, _ record: String, seconds: Int) async throws(StoreError) {
     let write = RedisCommand("SET", layout.ticket(name), record, "EX", seconds)
     _ = try await refusingErrors([write], at: "tickets")
   }
 
-  /// - Returns: what was put with the ticket; nil where there is none any more.
+  /// - Returns: the record that was put with the ticket; nil if the ticket is gone.
   package func takeTicket(_ name: String) async throws(StoreError) -> String? {
     let place = "tickets"
     let replies = try await refusingErrors([RedisCommand("GETDEL", layout.ticket(name))], at: place)
@@ -17,7 +17,8 @@ extension RedisStore {
 }
 
 extension RedisLayout {
-  /// Text: whom a ticket lets in. In the partition that its name hashes to, so that tickets lie everywhere.
+  /// Text: the account that a ticket lets in. It is in the partition that its name hashes to, so that tickets
+  /// are spread over all partitions.
   fileprivate func ticket(_ name: String) -> String {
     prefix(partitions.holding(key: name)) + "ticket:" + name
   }

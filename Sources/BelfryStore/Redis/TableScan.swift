@@ -1,15 +1,17 @@
 import BelfryBytes
 import BelfryModel
 
-/// Where the listing of a table goes on: HSCAN with pages of an exact size.
+/// The place where the listing of a table goes on: HSCAN with pages of an exact size.
 ///
-/// HSCAN answers roughly as many fields as asked for, and a small hash as a whole. A step that answers too many is sorted
-/// by field and cut. The cursor of the page records the cut: the next page repeats the step and goes on after that field.
+/// HSCAN answers roughly as many fields as asked for, and a small hash as a whole. A step that answers too
+/// many is sorted by field and cut. The cursor of the page records the cut: the next page repeats the step
+/// and goes on after that field.
 ///
-/// If the hash was resized in between, the repeated step may end elsewhere. Redis counts cursors with the bits reversed, so
-/// it is still known which of two ends is further. A step that ends before the recorded end is a part of the cut step: the
-/// cut applies to it and to the steps up to that end, and a part that has to be cut too has a cut within the other. A step
-/// that ends beyond it is given uncut, so that some fields come twice and none is left out.
+/// If the hash was resized in between, the repeated step may end elsewhere. Redis counts cursors with the
+/// bits reversed, so it is still known which of two ends is further. A step that ends before the recorded end
+/// is a part of the cut step: the cut applies to it and to the steps up to that end, and a part that has to
+/// be cut too has a cut within the other. A step that ends beyond it is given uncut, so that some fields come
+/// twice and none is left out.
 struct TableScan: Hashable {
   struct Cut: Hashable {
     /// The COUNT of the step: with the same COUNT an unchanged hash answers the same step.
@@ -74,7 +76,7 @@ extension TableScan {
     cuts.reduce(String(cursor)) { $0 + "~\($1.count).\($1.end).\($1.field)" }
   }
 
-  /// Nil when `text` was not made by ``text``.
+  /// Nil if `text` was not made by ``text``.
   init?(text: String) {
     let parts = text.parts(between: "~")
     guard let cursor = UInt64(canonical: parts[0]), parts.count <= 1 + Self.cutsMax else { return nil }

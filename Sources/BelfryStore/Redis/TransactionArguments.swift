@@ -24,7 +24,7 @@ struct CommitCall {
     self.command = command
   }
 
-  /// - Throws: if the transaction cannot be encoded; nothing was added then.
+  /// - Throws: if the transaction cannot be encoded. Nothing was added then.
   mutating func add(_ transaction: Transaction) throws(StoreError) {
     let relays = try RelayArguments(transaction, among: partitions)
     command.append(transaction.space.key)
@@ -49,11 +49,11 @@ struct CommitCall {
   }
 }
 
-/// What accounts and a directory have to learn of a transaction.
+/// The changes that a transaction makes for accounts and for a directory.
 private struct RelayArguments {
-  /// For the partition of the transaction itself, applied in the commit.
+  /// The changes in the transaction's own partition, which the commit makes.
   var applied = Relays(index: [])
-  /// The same, and that for other partitions, as JSON for the outbox; empty if there is none.
+  /// The same changes and those in other partitions, as JSON for the outbox; empty if there is none.
   var near = ""
   var far = ""
 
@@ -68,7 +68,7 @@ private struct RelayArguments {
 }
 
 extension RedisCommand {
-  /// What the transaction changes beside its entries.
+  /// Appends the changes of the transaction other than its entries.
   fileprivate mutating func append(_ transaction: Transaction, _ relays: RelayArguments) {
     append(transaction.changedMemberships.map(\.text).joined(separator: " "))
     append(relays.far)
@@ -93,7 +93,7 @@ extension RedisCommand {
     }
   }
 
-  /// What is applied in the partition of the commit.
+  /// Appends the changes that are made in the partition of the commit.
   private mutating func append(_ relays: Relays, of space: SpaceID) {
     append(relays.charged?.text ?? "")
     append(IndexEntry.earlierMax(in: space))
@@ -114,7 +114,7 @@ extension RedisCommand {
     if let listing = relays.listing { append(listing, of: space) }
   }
 
-  /// The arguments of the function that lists a space in a directory.
+  /// Appends the arguments of the function that lists a space in a directory.
   mutating func append(_ listing: ListingChange, of space: SpaceID) {
     append(listing.directory.rawValue)
     append(DirectoryPlace(space, createdAtMilliseconds: listing.createdAt).text)
@@ -127,10 +127,10 @@ extension RedisCommand {
     append(content)
   }
 
-  /// Fields and texts in groups, each of one table. A function handles a group in one call of Redis, whose arguments lie
-  /// on Lua's stack, so groups are bounded.
+  /// Appends fields and texts in groups, each of one table. A function handles a group in one call of Redis,
+  /// whose arguments lie on Lua's stack, so groups are bounded.
   fileprivate mutating func append(groups records: [RecordAddress: String?]) {
-    // Nearly all sends have one.
+    // Nearly all sends have one record.
     if records.count == 1, let (address, text) = records.first {
       append(1)
       append(address.table.name)
@@ -158,15 +158,15 @@ extension RedisCommand {
 }
 
 extension Transaction {
-  /// How many entries it announces, and where they go to a mailbox how many that may hold, in all and of the sender:
-  /// `1<7500<500<alice`.
+  /// The number of entries that it announces. For a mailbox, the number that it may hold, in all and of the
+  /// sender, and the sender follow: `1<7500<500<alice`.
   fileprivate var countWithRoom: String {
     guard let mailboxCapacity else { return String(announcements.count) }
     let share = mailboxCapacity.sender.map { "\(mailboxCapacity.perSender)<\($0)" } ?? "<"
     return "\(announcements.count)<\(mailboxCapacity.entries)<\(share)"
   }
 
-  /// Whether it changes nothing and only appends entries, as a send does.
+  /// True if it changes nothing and only appends entries, as a send does.
   var onlyAnnounces: Bool {
     changes.isEmpty && removedTables.isEmpty && ceilings.isEmpty && updates.isEmpty
       && changedMemberships.isEmpty && !hasRelays && wakeAtMilliseconds == nil
