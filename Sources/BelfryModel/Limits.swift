@@ -6,34 +6,37 @@ package struct Limits: Sendable, Hashable, Codable {
   package var subscriptionThreshold = 2_000
   package var retentionMilliseconds: Int64 = 7 * 24 * 3_600_000
   package var entriesPerSpace = 100_000
-  /// How long a repeated `messageClientId` is recognised.
+  /// A repeated `messageClientId` is recognised for so long.
   package var dedupeWindowMilliseconds: Int64 = 3_600_000
   package var channelsPerServer = 100
   package var membersPerServer = 5_000_000
   package var serversPerAccount = 2_000
   package var groupsPerAccount = 2_000
-  /// Rooms that an account may be in at a time.
+  /// The most rooms that an account may be in at a time.
   package var roomsPerAccount = 20
-  /// A group is a conversation: everybody in it receives everything, whatever the threshold.
+  /// A group is a conversation: every member receives everything, so it has no threshold.
   package var membersPerGroup = 5_000
   package var attendeesPerRoom = 100_000
-  /// How often an attendee of a room should give a sign of life, and after how long without one it is out.
+  /// An attendee of a room should give a sign of life at this interval, and leaves the room after so long
+  /// without one.
   package var heartbeatMilliseconds: Int64 = 10_000
   package var absenceMilliseconds: Int64 = 35_000
   package var invitationMilliseconds: Int64 = 7 * 24 * 3_600_000
   package var inviteCodeMilliseconds: Int64 = 30 * 24 * 3_600_000
-  /// How long a listener may think about going on stage.
+  /// A listener may think about going on stage for so long.
   package var stageInvitationMilliseconds: Int64 = 60_000
-  /// Streams one account may hold open on one broker: devices, tabs, and some to spare.
+  /// The most streams that one account may hold open on one broker: devices, tabs, and some to spare.
   package var streamsPerAccount = 32
-  /// Rates per account. A request that writes counts as sends, by what it causes; one that reads as reads.
+  /// Rates per account. A request that writes counts as sends, by its effects; a request that only reads
+  /// counts as reads.
   package var sendsPerSecondPerAccount = 100
   package var readsPerSecondPerAccount = 100
-  /// Unread entries of a personal space, and direct messages in an index. What would exceed the limit is refused; nothing
-  /// that waits is dropped.
+  /// The most unread entries of a personal space, and direct messages in an index. An entry that would exceed
+  /// the limit is refused; no unread entry is dropped.
   package var notificationsPerMailbox = 10_000
   package var directMessagesPerMailbox = 2_000
-  /// Of both together what one user may have written since the account last marked something read.
+  /// The most entries of both kinds together that one user may have written since the account last marked an
+  /// entry read.
   package var unreadPerSender = 500
 
   package init() {}
@@ -44,7 +47,7 @@ package struct Limits: Sendable, Hashable, Codable {
 }
 
 extension Limits {
-  /// How many spaces of a kind an account may be in.
+  /// The most spaces of a kind that an account may be in.
   package func spacesPerAccount(_ kind: SpaceKind) -> Int {
     switch kind {
     case .server: serversPerAccount
@@ -54,12 +57,12 @@ extension Limits {
     }
   }
 
-  /// In how many spaces of a kind an account may be for others to add it to one more without asking. The rest is for
-  /// spaces it joins by itself.
+  /// The most spaces of a kind that an account may be in for others to add it to one more without asking. The
+  /// rest is for spaces that it joins by itself.
   package func forcedSpacesPerAccount(_ kind: SpaceKind) -> Int {
     switch kind {
     case .server, .group: spacesPerAccount(kind) / 2
-    // Nobody is put into one.
+    // Nobody is put into one of these.
     case .room, .account, .direct: spacesPerAccount(kind)
     }
   }
@@ -68,29 +71,32 @@ extension Limits {
 extension Limits {
   /// Admins are part of the settings, which every operation reads, and of audiences.
   package static let adminsPerSpace = 100
-  /// Spaces that an account has left within retention, and may still have something unread of.
+  /// The most spaces that an account has left within retention, in which it may still have unread entries.
   package static let leftSpacesPerAccount = 2_000
-  /// Invitations and applications that wait in one space.
+  /// The most invitations and applications that wait in one space.
   package static let requestsPerSpace = 100_000
-  /// Accounts that hear the answer to one invitation. They stand in its record, and by name in the answer.
+  /// The most accounts that hear the answer to one invitation. The invitation's record has them, and the
+  /// answer names them.
   package static let invitersPerRequest = 10
-  /// Places whose invitations are listed for an account. All of them are looked at for a page.
+  /// The most places whose invitations are listed for an account. A page looks at all of them.
   package static let invitationsPerAccount = 1_000
   package static let inviteCodesPerServer = 1_000
   /// Accounts banned from a server or blocked from a group.
   package static let bannedPerSpace = 100_000
-  /// Accounts that one account blocks.
+  /// The most accounts that one account blocks.
   package static let blockedPerAccount = 1_000
   package static let filesPerGroup = 1_000
   /// A member's attributes in a group, as JSON: an announcement has all of them.
   package static let attributesBytes = 4 * 1_024
   package static let announcementCharacters = 1_024
   package static let urlBytes = 2 * 1_024
-  /// Accounts in one call that asks or changes something of each: invite, mute, list, remove.
+  /// The most accounts in one call that asks or changes something for each: invite, mute, list, remove.
   package static let accountsPerCall = 500
-  /// Servers, and channels, in one call that subscribes to them. Each server is a transaction of its own.
+  /// The most servers, and channels, in one call that subscribes to them. Each server is a transaction of its
+  /// own.
   package static let subscriptionsPerCall = 100
-  /// Accounts muted in, allow-listed for or blocked from one channel. Such a list outlasts memberships.
+  /// The most accounts muted in, allow-listed for or blocked from one channel. Such a list outlasts
+  /// memberships.
   package static let accountsPerList = 10_000
   package static let messageCharacters = 512
   /// The longest mute, a year.
@@ -103,13 +109,15 @@ extension Limits {
   package static let namedReceivers = 500
   package static let itemsPerMarkRead = 500
   package static let notificationsPerBatch = 1_000
-  /// Spaces in which an entry is searched by its id alone. Any caller may ask for any id.
+  /// The most spaces in which an entry is searched by its id alone. Any caller may ask for any id.
   package static let spacesPerLocating = 4_096
-  /// Pairs of an account and a space that are checked to find which accounts share a space with the actor.
+  /// The most pairs of an account and a space that are checked to find which accounts share a space with the
+  /// actor.
   package static let spacesPerCompanyQuestion = 50_000
-  /// So many who join a group together are each told of the others; more are told of all by one entry.
+  /// If so many or fewer join a group together, each is told of the others. More are told of all by one
+  /// entry.
   package static let joinedTogether = 10
-  /// What `maxMembers` of a channel can be at most, whatever a server may have.
+  /// The largest `maxMembers` of a channel, for any limit of a server.
   package static let channelMembersMaximum = 10_000_000
   package static let membersPerCall = 1_000
   package static let messageClientIdBytes = 128
@@ -120,16 +128,16 @@ extension Limits {
   package static let envBytes = 64
   package static let clientTypeBytes = 32
   package static let callbackExtBytes = 4 * 1_024
-  /// Deep enough for any payload people write, shallow enough for a recursive reader's stack.
+  /// Deep enough for the payloads that people write, and shallow enough for a recursive reader's stack.
   package static let jsonDepth = 32
   package static let pageMembers = 100
   package static let pageMembersMaximum = 1_000
   package static let pageNotifications = 50
   package static let pageNotificationsMaximum = 500
-  /// What an account says of what it wants to hear: all of it is looked at for each entry.
+  /// The most preferences of an account, and types in one of them: all of them are looked at for each entry.
   package static let preferencesPerAccount = 100
   package static let typesPerPreference = 100
-  /// Devices that an account is pushed to: each notification is a request for each of them.
+  /// The most devices that an account is pushed to: each notification is a request for each of them.
   package static let pushersPerAccount = 20
   /// The most unread notifications that are counted. A count reads what a feed of as many reads.
   package static let countedUnread = 10_000

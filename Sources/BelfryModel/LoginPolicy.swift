@@ -1,8 +1,9 @@
-/// Which of an account's streams may be open at a time, over all brokers: `logins` in the configuration. The stream that
-/// opens later replaces those that may not be beside it.
+/// The rule for an account's streams that may be open at a time, over all brokers: `logins` in the
+/// configuration. The stream that opens later replaces those that may not be open together with it.
 package enum LoginPolicy: String, Sendable, CaseIterable {
   case all
-  /// Of each device that has a name. Nobody can tell whether two streams that name none are one device's.
+  /// One stream for each device that has a name. If two streams name no device, they may be of different
+  /// devices, so both stay open.
   case onePerDevice
   case onePerAccount
 }

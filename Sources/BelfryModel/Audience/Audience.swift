@@ -2,19 +2,20 @@ internal import BelfryBytes
 
 /// The rule that says who may see an entry, decided when the entry is appended.
 ///
-/// A rule says which members see the entry. Beside it the audience names accounts that see it in any case (named
-/// receivers, the parties of an event) and accounts that never do (the actor of an event that leaves the actor out). An
-/// audience that a rule describes is never listed, so an entry for a million members is as small as one for three.
+/// A rule says which members see the entry. In addition the audience names accounts that see it in any case
+/// (named receivers, the parties of an event) and accounts that never do (the actor of an event that leaves
+/// the actor out). An audience that a rule describes is never listed, so an entry for a million members is as
+/// small as one for three.
 package struct Audience: Sendable, Hashable {
   package enum Rule: String, Sendable {
     /// Every member at the time of the entry.
     case all
-    /// Every member at the time of the entry who was subscribed by then.
+    /// Every member at the time of the entry who had subscribed before it.
     case subscribed
     /// Every member at the time of the entry who had not stopped receiving custom notifications.
     case willing
-    /// Every member who saw a private channel at the time of the entry, by its roster or its allow list. The owner and
-    /// the admins, who see every channel, are named beside the rule.
+    /// Every member who saw a private channel at the time of the entry, by its roster or its allow list. The
+    /// owner and the admins, who see every channel, are named in addition to the rule.
     case viewers
     /// Only the accounts named.
     case named
@@ -23,18 +24,19 @@ package struct Audience: Sendable, Hashable {
   }
 
   package var rule: Rule
-  /// True if those whom the rule describes are shown the entry only until they leave the space. With the rule `named` these
-  /// are the accounts named; with other rules the accounts that are named as well are shown the entry in any case.
+  /// True if the accounts that the rule describes are shown the entry only until they leave the space. With
+  /// the rule `named` these are the accounts named. With other rules the accounts that are named as well are
+  /// shown the entry in any case.
   package var isMomentary: Bool
-  /// When nobody is shown the entry any more, milliseconds since 1970; nil: it does not expire.
+  /// The time after which nobody is shown the entry, milliseconds since 1970; nil: it does not expire.
   package var expiresAt: Int64?
-  /// The channel whose members or subscribers the rule speaks of; nil for the whole space.
+  /// The channel whose members or subscribers the rule describes; nil for the whole space.
   package var channel: EntityID?
-  /// The channel keeps a roster of its own: belonging to the server is not enough.
+  /// True if the channel keeps a roster of its own: belonging to the server is not enough.
   package var channelHasRoster: Bool
-  /// Receive it by name, whatever the rule and without any subscription.
+  /// The accounts that receive it by name, in addition to the rule and without any subscription.
   package var named: [AccountID]
-  /// Do not receive it, whatever the rule says.
+  /// The accounts that do not receive it, even if the rule includes them.
   package var except: [AccountID]
 
   package init(
@@ -50,7 +52,7 @@ package struct Audience: Sendable, Hashable {
   }
 }
 
-// MARK: - The text that stands beside an entry
+// MARK: - The text of an audience
 
 // Words separated by one space, readable in `redis-cli` and splittable in any language:
 //
@@ -65,7 +67,7 @@ package struct Audience: Sendable, Hashable {
 //     all inside +lea              every member until that member leaves, and lea, who has just left
 extension Audience {
   package var text: String {
-    // Most are the rule and nothing else.
+    // Most audiences are the rule and nothing else.
     if channel == nil, named.isEmpty, except.isEmpty, expiresAt == nil, !isMomentary { return rule.rawValue }
     var words = [rule.rawValue]
     if isMomentary { words.append(Self.inside) }
@@ -78,14 +80,14 @@ extension Audience {
 
   package init?(text: some StringProtocol) { self.init(bytes: Array(text.utf8)[...]) }
 
-  /// Nil when the bytes are not the audience of an entry, which is then shown to nobody. Bytes and not text, since every
-  /// entry read and every live message has an audience.
+  /// Nil if the bytes are not the audience of an entry, which is then shown to nobody. The parameter is bytes
+  /// and not text, since every entry read and every live message has an audience.
   package init?(bytes: ArraySlice<UInt8>) {
     let end = bytes.firstIndex(of: UInt8(ascii: " ")) ?? bytes.endIndex
     let word = bytes.span.extracting(..<(end - bytes.startIndex))
     guard let rule = Self.rule(word) else { return nil }
     self.init(rule)
-    // Most are the rule and nothing else.
+    // Most audiences are the rule and nothing else.
     if end == bytes.endIndex { return }
     var rest = bytes[(end + 1)...]
     while true {
@@ -140,7 +142,7 @@ extension Audience {
     var rest = list
     while !rest.isEmpty {
       let name = rest.take(before: UInt8(ascii: ","))
-      // Of two commas side by side there is no name in between.
+      // Two commas in a row have no name between them.
       if name.isEmpty { continue }
       guard let account = AccountID(String(decoding: name, as: UTF8.self)) else { return nil }
       accounts.append(account)

@@ -1,13 +1,15 @@
-/// When an account belonged to a space, when it was subscribed, and the same for each channel: all that decides which
-/// entries it sees.
+/// The times when an account belonged to a space and was subscribed, and the same for each channel. They
+/// decide which entries it sees.
 package struct Membership: Sendable, Hashable {
   package struct Channel: Sendable, Hashable {
-    /// When the account was in the channel's own roster. Empty for a channel whose membership is `everyone`.
+    /// The times when the account was in the channel's own roster. Empty for a channel whose membership is
+    /// `everyone`.
     package var intervals: Intervals
     package var subscription: Intervals
-    /// When the account was on the channel's allow list, which shows it a private channel without being in it.
+    /// The times when the account was on the channel's allow list, which shows it a private channel without
+    /// being in it.
     package var allowed: Intervals
-    /// When the account was on the channel's block list, which hides the channel's entries from it.
+    /// The times when the account was on the channel's block list, which hides the channel's entries from it.
     package var blocked: Restrictions
 
     package init(
@@ -24,7 +26,8 @@ package struct Membership: Sendable, Hashable {
       intervals.isEmpty && subscription.isEmpty && allowed.isEmpty && blocked.isEmpty
     }
 
-    /// The subscription ends with the roster's interval, and a member who comes back subscribes anew. The lists remain.
+    /// Ends the subscription with the roster's interval: a member who comes back has to subscribe again. The
+    /// lists remain.
     package mutating func leave(through id: MessageID) {
       intervals.close(through: id)
       subscription.close(through: id)
@@ -33,7 +36,7 @@ package struct Membership: Sendable, Hashable {
 
   package var intervals: Intervals
   package var subscription: Intervals
-  /// When a group's member chose to receive none of its custom notifications.
+  /// The times when a group's member chose to receive none of its custom notifications.
   package var stopped: Restrictions
   package var channels: [EntityID: Channel]
 
@@ -46,9 +49,10 @@ package struct Membership: Sendable, Hashable {
     self.channels = channels
   }
 
-  /// Of the accounts that a personal space or a direct message is for: they see every entry that names them.
+  /// The membership of the accounts that a personal space or a direct message is for: they see every entry
+  /// that names them.
   package static let always = Membership(intervals: .since(.zero))
-  /// Of an account that never belonged to the space.
+  /// The membership of an account that never belonged to the space.
   package static let never = Membership(intervals: Intervals())
 
   /// Ends the membership, in the channels too. Blocks remain, so that leaving and joining again does not lift them.

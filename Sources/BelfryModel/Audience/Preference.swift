@@ -1,19 +1,19 @@
-/// What an account wants to hear of, for a space, for some types, for both, or for everything.
+/// The notifications that an account wants, for a space, for some types, for both, or for everything.
 package struct Preference: Sendable, Hashable, Codable {
   package enum Level: String, Sendable, Hashable, Codable, CaseIterable {
     case all
-    /// Only what concerns the account: what names it as a receiver, or is about it.
+    /// Only notifications that concern the account: they name it as a receiver, or are about it.
     case parties
     case none
   }
 
-  /// Nil: every space. The account's personal space stands for all that is sent to the account itself, direct messages
-  /// included.
+  /// Nil: every space. The account's personal space represents all that is sent to the account itself, direct
+  /// messages included.
   package var space: SpaceID?
   /// The codes of types; nil: every type.
   package var types: [Int]?
   package var level: Level
-  /// When it ends, milliseconds since 1970; nil: never.
+  /// The time at which it ends, milliseconds since 1970; nil: never.
   package var until: Int64?
 
   package init(space: SpaceID? = nil, types: [Int]? = nil, level: Level, until: Int64? = nil) {
@@ -48,11 +48,11 @@ package struct Preference: Sendable, Hashable, Codable {
   }
 }
 
-/// All that an account prefers, also what has ended since. What it wants to hear is asked when something is about to be shown, by the preferences of
-/// that moment; nothing is decided when something is sent.
+/// All preferences of an account, also those that have ended. The preferences are applied when a notification
+/// is about to be shown, as they are at that moment. They decide nothing when a notification is sent.
 package struct Preferences: Sendable, Hashable {
   package var all: [Preference]
-  /// The id of the commit by which they became what they are; zero if the account has never said.
+  /// The id of the commit that set them; zero if the account has never set any.
   package var version: MessageID
 
   package init(_ all: [Preference] = [], version: MessageID = .zero) {
@@ -60,9 +60,9 @@ package struct Preferences: Sendable, Hashable {
     self.version = version
   }
 
-  /// Whether the account wants to hear of something.
+  /// True if the account wants a notification.
   /// - Parameters:
-  ///   - isConcerned: whether it names the account, or is about it.
+  ///   - isConcerned: true if it names the account, or is about it.
   ///   - now: milliseconds since 1970.
   package func want(
     _ type: Int, in space: SpaceID, of account: AccountID, isConcerned: Bool, nowMilliseconds now: Int64
@@ -74,7 +74,8 @@ package struct Preferences: Sendable, Hashable {
     }
   }
 
-  /// By the most specific one that has not ended: a space goes before types, and both together before either.
+  /// The level by the most specific preference that has not ended: a space goes before types, and both
+  /// together before either.
   package func level(
     of type: Int, in space: SpaceID, of account: AccountID, nowMilliseconds now: Int64
   ) -> Preference.Level {
@@ -96,16 +97,16 @@ package struct Preferences: Sendable, Hashable {
     }
   }
 
-  /// Those that have not ended.
+  /// The preferences that have not ended.
   package func current(nowMilliseconds now: Int64) -> [Preference] {
     all.filter { !$0.hasEnded(nowMilliseconds: now) }
   }
 
-  /// The first time after which something else holds since one of them has ended; nil if none will.
+  /// The first time after which the preferences change because one of them has ended; nil if none will.
   package func nextEnd(after now: Int64) -> Int64? { all.compactMap(\.until).filter { $0 > now }.min() }
 
-  /// The latest of what has changed them: the account, or that one has ended. A reader that has taken into account what
-  /// was known up to this id goes by the present ones.
+  /// The latest change of the preferences: the account changed them, or one has ended. A reader that has
+  /// taken everything up to this id into account follows the present ones.
   package func lastChange(nowMilliseconds now: Int64) -> MessageID {
     let ended = all.compactMap(\.until).filter { $0 <= now }.max()
     return max(version, ended.map { MessageID(firstAtUnixMilliseconds: $0) } ?? .zero)
@@ -113,13 +114,13 @@ package struct Preferences: Sendable, Hashable {
 }
 
 extension Audience {
-  /// Whether the entry names the account as a receiver, or is about it. The owner and the admins who are named beside
-  /// those who see a private channel are not.
+  /// True if the entry names the account as a receiver, or is about it. The owner and the admins who are
+  /// named because they see a private channel do not count.
   package func concerns(_ account: AccountID) -> Bool { rule != .viewers && named.contains(account) }
 }
 
 extension Preference {
-  /// As clients have it.
+  /// The preference in the form that clients see.
   package var info: JSONValue {
     var members: JSONObject = ["level": .string(level.rawValue)]
     if let space { members["space"] = .string(space.key) }

@@ -1,4 +1,4 @@
-/// An account that may see entries of a log, and what it has read of them.
+/// An account that may see entries of a log, and its read state.
 package struct LogReader: Sendable {
   package var account: AccountID
   package var membership: Membership
@@ -21,7 +21,7 @@ package struct ReadByAll {
   private let space: SpaceID
   private let retentionFloor: MessageID
   private let nowMilliseconds: Int64
-  /// The prefix, as far as the readers asked so far have read.
+  /// The prefix, as far as the readers that were added so far have read.
   package private(set) var entries: ArraySlice<LogEntry>
 
   /// - Parameter entries: the log's first entries.
@@ -32,8 +32,9 @@ package struct ReadByAll {
     self.nowMilliseconds = nowMilliseconds
   }
 
-  /// Shortens the prefix to what this reader has read, too, or what has expired. What says that a notification was
-  /// updated or recalled is kept as long as the notification may be on one of the reader's devices.
+  /// Shortens the prefix to the entries that this reader has read, too, or that have expired. An entry that
+  /// says that a notification was updated or recalled is kept as long as the notification may be on one of
+  /// the reader's devices.
   package mutating func keepOnly(readBy reader: LogReader) {
     let unread = entries.firstIndex { entry in
       if let time = entry.audience.expiresAt, time <= nowMilliseconds { return false }

@@ -1,5 +1,5 @@
-/// Whether an account sees an entry, and why. The one place that decides so, for streams, pages, counts, marks and
-/// `explain`.
+/// Says if an account sees an entry, and why. This is the one place that decides so, for streams, pages,
+/// counts, marks and `explain`.
 package enum Visibility: Sendable, Hashable {
   case visible(because: Inclusion)
   case hidden(because: Exclusion)
@@ -20,14 +20,14 @@ package enum Visibility: Sendable, Hashable {
 }
 
 extension Visibility {
-  /// Visible: within retention, in a membership interval (of a momentary entry one that still lasts), in the audience (if
-  /// `subscribed`, with a subscription from before the entry), not recalled, not read, not expired, and wanted. The first that fails, in this order, is the
-  /// reason that `explain` gives.
+  /// Visible: within retention, in a membership interval (for a momentary entry one that still lasts), in the
+  /// audience (if `subscribed`, with a subscription from before the entry), not recalled, not read, not
+  /// expired, and wanted. The first that fails, in this order, is the reason that `explain` gives.
   ///
   /// - Parameters:
-  ///   - type: asked for only where the account has preferences, since it stands at the end of the content.
-  ///   - now: milliseconds since 1970 by the store's clock. Asked for only where the entry expires, or the account has
-  ///     preferences.
+  ///   - type: read only if the account has preferences, since it is at the end of the content.
+  ///   - now: milliseconds since 1970 by the store's clock. Read only if the entry expires, or the account
+  ///     has preferences.
   package static func of(
     _ id: MessageID, _ audience: Audience, type: @autoclosure () -> Int, isRecalled: Bool = false,
     in space: SpaceID, for account: AccountID, membership: Membership, read: ReadState,
@@ -45,8 +45,9 @@ extension Visibility {
     return isWanted ? verdict : .hidden(because: .notWanted)
   }
 
-  /// Whether the entry may be on a device of the account: it was for the account, which has not read it, whatever else
-  /// has become of it since. So devices are told that it was recalled, also those that were shown it long ago.
+  /// True if the entry may be on a device of the account: it was for the account, which has not read it.
+  /// Later changes of the entry do not count. So devices are told that it was recalled, also those that were
+  /// shown it long ago.
   package static func isPerhapsShown(
     _ id: MessageID, _ audience: Audience, in space: SpaceID, for account: AccountID, membership: Membership,
     read: ReadState, retentionFloor: MessageID
@@ -55,8 +56,8 @@ extension Visibility {
       && asSent(id, audience, for: account, membership: membership, retentionFloor: retentionFloor).isVisible
   }
 
-  /// Whether the entry was for the account when it was sent, and is within retention. A momentary entry is for nobody who
-  /// has left since.
+  /// True if the entry was for the account when it was sent, and is within retention. A momentary entry is
+  /// not for an account that has left since.
   package static func asSent(
     _ id: MessageID, _ audience: Audience, for account: AccountID, membership: Membership,
     retentionFloor: MessageID
@@ -74,7 +75,7 @@ extension Visibility {
     return audience.admits(account, membership: membership, at: id)
   }
 
-  /// Why no interval holds the id: there is none, they begin after it, or they ended before it.
+  /// The reason why no interval holds the id: there is none, they begin after it, or they ended before it.
   fileprivate static func missed(
     _ id: MessageID, _ intervals: Intervals, _ never: Exclusion, after: Exclusion, before: Exclusion
   ) -> Exclusion {
@@ -84,7 +85,7 @@ extension Visibility {
 }
 
 extension Audience {
-  /// Decides by the audience alone; that the account belonged to the space is checked by the caller.
+  /// Decides by the audience alone. The caller checks that the account belonged to the space.
   package func admits(_ account: AccountID, membership: Membership, at id: MessageID) -> Visibility {
     if except.contains(account) { return .hidden(because: .leftOut) }
     if named.contains(account) { return .visible(because: .named) }

@@ -1,17 +1,17 @@
-/// What a callback answered when it was asked about something that somebody is about to do.
+/// The answer of a callback that was asked about an act of an account before it is done.
 package struct CallbackAnswer: Sendable, Hashable {
   package enum Decision: Sendable, Hashable {
     case allow
-    /// Refused, with what the callback wants the sender to know.
+    /// The act is refused, with the callback's words to the sender.
     case deny(CallbackDenial)
-    /// Done as far as the sender can tell, and received by nobody.
+    /// The act is done as far as the sender can tell, and nobody receives it.
     case silent
   }
 
   package var decision: Decision
-  /// What the notification carries as `callbackExt`.
+  /// The value that the notification carries as `callbackExt`.
   package var callbackExt: String?
-  /// What takes the place of the sender's.
+  /// The fields that replace the sender's.
   package var patch = ContentPatch()
 
   package static let allow = CallbackAnswer(.allow)
@@ -19,7 +19,7 @@ package struct CallbackAnswer: Sendable, Hashable {
   package init(_ decision: Decision) { self.decision = decision }
 }
 
-/// A callback's words to who is refused.
+/// A callback's words to a caller that is refused.
 package struct CallbackDenial: Sendable, Hashable {
   package static let codeBytes = 64
   package static let detailBytes = 1_024
@@ -64,9 +64,9 @@ package struct ContentPatch: Sendable, Hashable {
 // MARK: - Reading
 
 extension CallbackAnswer {
-  /// What is not known is passed over, so that a callback may answer more than this broker knows.
-  /// - Throws: `invalidField`, for the log: nobody can tell what was decided. `refusedByCallback`: it is allowed, but what
-  ///   it is to be changed to cannot be used.
+  /// Reads an answer. Unknown fields are ignored, so that a callback may answer more than this broker knows.
+  /// - Throws: `invalidField`, for the log: the decision cannot be read. `refusedByCallback`: the act is
+  ///   allowed, but the change that the callback asks for cannot be used.
   package init(json: [UInt8]) throws(Refusal) {
     guard case .object(let members) = try JSONParser.value(of: json) else {
       throw .invalid("$", "must be an object")
@@ -78,7 +78,7 @@ extension CallbackAnswer {
       self.init(.silent)
       return
     case "deny"?:
-      // It stays a denial, whatever is wrong with its words.
+      // The answer stays a denial, even if its words cannot be used.
       self.init(.deny(CallbackDenial(code: fields.code, detail: fields.detail)))
       return
     default: throw .invalid("decision", "must be allow, deny or silent")
@@ -104,8 +104,8 @@ extension CallbackAnswer {
 }
 
 extension Refusal {
-  /// As told to whom a callback allowed something that cannot be done as it says: what it was asked about is not done
-  /// either, since that is not what it allowed.
+  /// The refusal for a caller whose act was allowed with a change that cannot be made. The act is not done
+  /// without the change either, since the callback did not allow that.
   package var ofUnusableAnswer: Refusal {
     code == .refusedByCallback
       ? self
@@ -120,7 +120,7 @@ private struct CallbackFields {
 
   init(_ members: JSONObject) { self.members = members }
 
-  /// What is null is not there.
+  /// A null counts as absent.
   subscript(_ name: String) -> JSONValue? {
     guard let value = members[name], value != .null else { return nil }
     return value
@@ -140,7 +140,7 @@ private struct CallbackFields {
     return text
   }
 
-  /// As much of it as there is room for.
+  /// The text, cut to the size that is allowed.
   var detail: String? {
     guard case .string(let text)? = self["detail"], !text.isEmpty else { return nil }
     if text.utf8.count <= CallbackDenial.detailBytes { return text }
@@ -153,11 +153,12 @@ private struct CallbackFields {
   }
 }
 
-// MARK: - What becomes of a send and of an update
+// MARK: - The effect on a send and on an update
 
 extension SendNotification {
-  /// The send as the callback would have it, to be recognised when it is repeated by what its sender gave.
-  /// - Throws: `refusedByCallback`; also when a patch breaks a limit.
+  /// The send with the callback's changes. Its sender's own content is kept, by which a repetition is
+  /// recognised.
+  /// - Throws: `refusedByCallback`; also if a patch breaks a limit.
   package func following(_ answer: CallbackAnswer) throws(Refusal) -> SendNotification {
     var changed = answer.patch.applied(to: content)
     changed.callbackExt = answer.callbackExt ?? content.callbackExt
@@ -177,8 +178,9 @@ extension SendNotification {
 }
 
 extension UpdateNotification {
-  /// The update as the callback would have it; nil where nobody is to receive it.
-  /// - Throws: `refusedByCallback`; also when a patch breaks a limit, or changes what no update changes.
+  /// The update with the callback's changes; nil if nobody is to receive it.
+  /// - Throws: `refusedByCallback`; also if a patch breaks a limit, or changes a field that no update
+  ///   changes.
   package func following(_ answer: CallbackAnswer) throws(Refusal) -> UpdateNotification? {
     switch answer.decision {
     case .deny(let denial): throw denial.refusal

@@ -1,12 +1,12 @@
-/// What callbacks can be configured for.
+/// The events that callbacks can be configured for.
 package enum CallbackEvent {
   package static let send = "notification.send"
   package static let update = "notification.update"
 
-  /// Each once: joining has one name, whichever way it is done.
+  /// Each event once: all ways of joining have one name.
   package static let all = [send, update] + Set(operations.flatMap { $0.names.map(\.event) }).sorted()
 
-  /// Those that callers ask for, but for the heartbeats of rooms, which come all the time.
+  /// The operations that callers ask for, without the heartbeats of rooms, which come all the time.
   package static let operations: [any NamedOperation.Type] = servers + channels + groups + rooms
 
   private static let servers: [any NamedOperation.Type] = [

@@ -1,12 +1,12 @@
 /// An operation that a callback may be asked about.
 package protocol NamedOperation: Operation {
-  /// All that `echoName` can be, and what else its echo can have.
+  /// All values of `echoName`, and of the other names that its echo can have.
   static var names: [OperationName] { get }
   var actor: Actor { get }
-  /// The name in echoes and of the event: differs from that of the operation where it has two outcomes, such as
-  /// accepting and declining.
+  /// The name in echoes and of the event. It differs from that of the operation if the operation has two
+  /// outcomes, such as accepting and declining.
   var echoName: OperationName { get }
-  /// What it is done to, such as `{"groupId": "7", "accids": ["bob"]}`.
+  /// The target of the operation, such as `{"groupId": "7", "accids": ["bob"]}`.
   var target: JSONValue { get }
 }
 

@@ -1,6 +1,6 @@
 /// The catalogue in words, for `belfry types` and for the documentation.
 extension NotificationType {
-  /// Who receives it, as a phrase.
+  /// The receivers, as a phrase.
   package var receivers: String {
     var words = [parties, others.words].compactMap(\.self).joined(separator: "; ")
     switch (except, operatorPart) {
@@ -13,7 +13,7 @@ extension NotificationType {
     return lasting == .whileInside ? words + ", while inside" : words
   }
 
-  /// Who may update it, as a phrase.
+  /// The accounts that may update it, as a phrase.
   package var updating: String {
     switch updaters {
     case .nobody: "–"

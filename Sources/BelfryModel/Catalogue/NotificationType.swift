@@ -1,40 +1,40 @@
 /// One type of notification: a row of the ``Catalogue``.
 package struct NotificationType: Sendable, Hashable {
-  /// What its event happens in.
+  /// The kind of place in which its event happens.
   package enum Scene: String, Sendable, CaseIterable {
     case server, channel, group, room
-    /// Whatever the sender names.
+    /// The place that the sender names.
     case any
   }
 
-  /// Who receives it beside the parties.
+  /// The receivers in addition to the parties.
   package enum Others: String, Sendable, CaseIterable {
     case nobody
     /// The owner and the admins of the space.
     case administrators
     /// The server's members, under the threshold rule.
     case members
-    /// Every member, whatever the threshold.
+    /// Every member, even above the threshold.
     case everyMember
-    /// Who belongs to the channel, under the threshold rule.
+    /// The accounts that belong to the channel, under the threshold rule.
     case channel
-    /// As the sender says.
+    /// The receivers that the sender names.
     case asSent
   }
 
-  /// Whether the account that acts receives the notification of its own act.
+  /// Says if the account that acts receives the notification of its own act.
   package enum OperatorPart: String, Sendable {
     case likeOthers, leftOut
-    /// Left out where the channel keeps a roster of its own.
+    /// Left out if the channel keeps a roster of its own.
     case leftOutOfRosters
   }
 
-  /// Who may change its body, ext and status after it was sent, beside a trusted caller.
+  /// The accounts that may change its body, ext and status after it was sent. Trusted callers may as well.
   package enum Updaters: String, Sendable {
     case nobody, sender, receivers
   }
 
-  /// How long those whom the rule describes are shown it.
+  /// The time for which the accounts that the rule describes are shown it.
   package enum Lasting: String, Sendable {
     /// Until they have read it.
     case untilRead
@@ -42,10 +42,10 @@ package struct NotificationType: Sendable, Hashable {
     case whileInside
   }
 
-  /// For whom the type is critical: they hear it whatever they prefer.
+  /// The accounts for which the type is critical: they receive it in spite of their preferences.
   package enum Critical: String, Sendable {
     case nobody
-    /// Those whom it concerns.
+    /// The accounts that it concerns.
     case parties
     case everybody
   }
@@ -55,11 +55,11 @@ package struct NotificationType: Sendable, Hashable {
   package var scene: Scene
   /// The fields of its `attach`.
   package var attach: [String]
-  /// The accounts it happened to, in words; they receive it with no subscription, and in their personal space
-  /// when they do not belong to this one.
+  /// The accounts that the event happened to, in words. They receive it with no subscription, and in their
+  /// personal space if they do not belong to this one.
   package var parties: String?
   package var others: Others
-  /// Who among the others does not receive it, in words.
+  /// The other accounts that do not receive it, in words.
   package var except: String?
   package var operatorPart: OperatorPart
   package var updaters: Updaters
@@ -101,8 +101,8 @@ extension NotificationType {
 
   /// The audience of one event of this type.
   /// - Parameters:
-  ///   - happensToAll: every member is a party to it, or everyone who sees the channel.
-  ///   - only: of those who receive it, only these; nil: all of them.
+  ///   - happensToAll: true if every member is a party to it, or everyone who sees the channel.
+  ///   - only: limits the receivers to these; nil: all of them.
   package func audience(
     parties: [AccountID] = [], happensToAll: Bool = false, administrators: [AccountID] = [],
     actor: AccountID? = nil, channel: ChannelScene? = nil, except: [AccountID] = [],
@@ -136,8 +136,8 @@ extension NotificationType {
 }
 
 extension [AccountID] {
-  /// Each account once, in the order of their first mention: nobody joins, goes or is told twice in one
-  /// step.
+  /// Each account once, in the order of their first mention, so that no account joins, leaves or is told
+  /// twice in one step.
   package var withoutRepeats: [AccountID] {
     var seen: Set<AccountID> = []
     return filter { seen.insert($0).inserted }
@@ -145,7 +145,7 @@ extension [AccountID] {
 }
 
 extension NotificationType {
-  /// As the command line and HTTP show it to programs.
+  /// The type in the form in which the command line and HTTP show it to programs.
   package var info: JSONValue {
     [
       "code": .integer(Int64(code)), "name": .string(name), "in": .string(scene.rawValue),

@@ -1,17 +1,18 @@
 import BelfryBytes
 
-/// Where a consumer stands in its feed: for every partition, the id up to which it has been served.
+/// The place of a consumer in its feed: for every partition, the id up to which it has been served.
 ///
-/// Ids are strictly ordered within a partition and only nearly so across partitions, so one id is not enough. Neither is
-/// a time: when a clock steps forward and back, a time would skip what is appended afterwards. So a cursor has a position
-/// in each partition in which the account has spaces. A keyspace has few enough partitions to keep this short.
+/// Ids are strictly ordered within a partition and only nearly so across partitions, so one id is not enough.
+/// Neither is a time: when a clock steps forward and back, a time would skip entries that are appended
+/// afterwards. So a cursor has a position in each partition in which the account has spaces. A keyspace has
+/// few enough partitions to keep this short.
 ///
-/// A lagging space is one that the index learned of after the consumer was served a later id of the same partition, for
-/// example since the broker that committed the join died before relaying it. Until the consumer has caught up with it,
-/// such a space has a position of its own.
+/// A lagging space is one that the index learned of after the consumer was served a later id of the same
+/// partition, for example since the broker that committed the join died before relaying it. Until the
+/// consumer has caught up with it, such a space has a position of its own.
 package struct FeedCursor: Sendable, Hashable {
-  /// Lagging spaces at once. Each adds some forty characters to every event's id; further ones are taken into account
-  /// after these are caught up with.
+  /// The most lagging spaces at once. Each adds some forty characters to every event's id. Further ones are
+  /// taken into account after these are caught up with.
   package static let laggingLimit = 12
   /// The most bytes of a cursor's text in a keyspace of so many partitions.
   package static func textBytesMost(in partitions: Partitions) -> Int {
@@ -37,8 +38,8 @@ package struct FeedCursor: Sendable, Hashable {
 
   package init() {}
 
-  /// A cursor that stands where this one does in each partition, without spaces that lag. The two share their memory until
-  /// one of them moves.
+  /// A cursor with this one's place in each partition, without lagging spaces. The two share their memory
+  /// until one of them moves.
   package var withoutLagging: FeedCursor {
     var cursor = FeedCursor()
     cursor.positions = positions
@@ -62,7 +63,7 @@ package struct FeedCursor: Sendable, Hashable {
     return position(in: partitions.holding(space), partitions)
   }
 
-  /// Up to this id everything in the partition was served, but for lagging spaces; zero if nothing was.
+  /// Up to this id everything in the partition was served, except for lagging spaces; zero if nothing was.
   package func position(in partition: Partition, _ partitions: Partitions) -> MessageID {
     partitions.place(in: partition) { position(at: $0.number) }
   }
@@ -72,8 +73,8 @@ package struct FeedCursor: Sendable, Hashable {
     positions.last { $0.partitionNumber == number } ?? .zero
   }
 
-  /// Takes an entry as served. Entries of a partition come in the order of their ids, but for those of a lagging space
-  /// before the position in the partition.
+  /// Takes an entry as served. Entries of a partition come in the order of their ids, except for those of a
+  /// lagging space before the position in the partition.
   package mutating func advance(_ space: SpaceID, to id: MessageID) {
     if !lagging.isEmpty, let place = lagging[space] {
       lagging[space] = max(place, id)
@@ -82,7 +83,7 @@ package struct FeedCursor: Sendable, Hashable {
     reach(id)
   }
 
-  /// Advances the position in the id's partition, unless it is further already.
+  /// Advances the position in the id's partition, unless it is already further.
   private mutating func reach(_ id: MessageID) {
     guard id > .zero else { return }
     if let last = positions.lastIndex(where: { $0.partitionNumber == id.partitionNumber }) {
@@ -97,7 +98,7 @@ package struct FeedCursor: Sendable, Hashable {
   }
 
   /// Takes an entry that came live as served.
-  /// - Returns: whether it was not served before.
+  /// - Returns: true if it was not served before.
   package mutating func advance(_ space: SpaceID, by step: CursorStep) -> Bool {
     // A live entry is later than any growth of the keyspace, so its id names the partition that the space is in.
     let place = lagging.isEmpty ? nil : lagging[space]
@@ -127,7 +128,8 @@ package struct FeedCursor: Sendable, Hashable {
     for id in lastIDs.values { reach(id) }
   }
 
-  /// Goes back in a partition to `id`, since what was served after it is lost, or has to be served again.
+  /// Goes back in a partition to `id`, since entries that were served after it are lost, or have to be served
+  /// again.
   package mutating func goBack(to id: MessageID, in partition: Partition, _ partitions: Partitions) {
     rendered.forget()
     // An id from before the keyspace grew names another partition. That one goes back, too: for the entries from before,
@@ -141,8 +143,9 @@ package struct FeedCursor: Sendable, Hashable {
     }
   }
 
-  /// The client has been told to drop what it holds, and what is left is being shown again. Whoever comes back with such
-  /// a cursor is told so once more, whatever the account prefers by then.
+  /// Marks that the client has been told to drop its notifications, and that the remaining ones are being
+  /// shown again. A client that comes back with such a cursor is told so once more, even if the account's
+  /// preferences have changed again.
   package mutating func beginAnew() {
     rendered.forget()
     indexed = Self.anew
@@ -150,7 +153,7 @@ package struct FeedCursor: Sendable, Hashable {
 
   package var isBeginningAnew: Bool { indexed == Self.anew }
 
-  /// Before any id that an index can have.
+  /// An id before any that an index can have.
   private static let anew = MessageID(raw: 1)
 
   /// Goes back in the account's index to `id`.
@@ -176,8 +179,8 @@ extension FeedCursor {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Renders what is not rendered yet. Called before ``write(to:after:)``. From one event to the next mostly only the last
-  /// position changes, so the rest is rendered once for many events.
+  /// Renders the parts that are not rendered yet. Called before ``write(to:after:)``. From one event to the
+  /// next mostly only the last position changes, so the rest is rendered once for many events.
   package mutating func render() {
     guard rendered.isForgotten else { return }
     var before = [Self.version] + Array(history.utf8)
@@ -192,8 +195,8 @@ extension FeedCursor {
     rendered = RenderedCursor(before: before, after: after)
   }
 
-  /// Appends ``text``, as bytes: each event of a stream ends with a cursor, and made of strings it cost more than all the
-  /// rest of the event.
+  /// Appends ``text``, as bytes. Each event of a stream ends with a cursor, and made of strings it cost more
+  /// than all the rest of the event.
   /// - Parameter step: the step by which the cursor has just advanced; nil if by none.
   package func write(to text: inout OutputSpan<UInt8>, after step: CursorStep? = nil) {
     text.append(contentsOf: rendered.before)
@@ -208,7 +211,7 @@ extension FeedCursor {
     text.append(contentsOf: rendered.after)
   }
 
-  /// How many bytes ``write(to:after:)`` appends.
+  /// The number of bytes that ``write(to:after:)`` appends.
   package func byteCount(after step: CursorStep?) -> Int {
     let beside = rendered.before.count + rendered.after.count
     guard let last = positions.last else { return beside }
@@ -228,7 +231,7 @@ extension FeedCursor {
     text.append(addingCapacity: idBytesMost) { $0.append(base36: id.raw.magnitude) }
   }
 
-  /// Nil when `text` was not made by ``text``.
+  /// Nil if `text` was not made by ``text``.
   package init?(text: String) {
     guard text.utf8.count <= Self.textLimitBytes else { return nil }
     let parts = text.parts(between: "~")
@@ -278,7 +281,7 @@ private struct RenderedCursor: Sendable, Hashable {
   var before: [UInt8] = []
   var after: [UInt8] = []
 
-  /// The text begins with the version.
+  /// True if nothing is rendered: a rendered text begins with the version.
   var isForgotten: Bool { before.isEmpty }
 
   mutating func forget() {

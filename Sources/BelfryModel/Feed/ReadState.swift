@@ -1,12 +1,15 @@
-/// What an account has read: in each partition everything up to a watermark, and single entries above it.
+/// The read state of an account: in each partition everything up to a watermark is read, and single entries
+/// above it.
 ///
-/// Each partition has a watermark: only within a partition is an id that is allotted later a larger one, whatever clocks
-/// do, so that nothing is ever appended below the watermark, to be born read.
+/// Each partition has a watermark, because only within a partition a later id is always a larger one, whether
+/// or not clocks step. So no entry is ever appended below the watermark, where it would count as read at
+/// once.
 ///
-/// A lagging space is one that the account's index learned of after a watermark had passed its beginning. What was sent
-/// there meanwhile was never shown, so the space has a watermark of its own until everything in it is marked.
+/// A lagging space is one that the account's index learned of after a watermark had passed its beginning.
+/// Entries that were sent there meanwhile were never shown, so the space has a watermark of its own until
+/// everything in it is marked.
 package struct ReadState: Sendable, Hashable {
-  /// The watermarks by the number of the partition. Zero, or beyond the end, where nothing was marked.
+  /// The watermarks by the number of the partition. Zero, or beyond the end, if nothing was marked.
   private var marks: [MessageID] = []
   package private(set) var lagging: [SpaceID: MessageID] = [:]
   package var above: Set<MessageID> = []
@@ -38,7 +41,7 @@ package struct ReadState: Sendable, Hashable {
     return watermark(throughout: partitions.holding(space), partitions)
   }
 
-  /// Up to this id everything in the partition's spaces is read, but for lagging ones.
+  /// Up to this id everything in the partition's spaces is read, except in lagging ones.
   package func watermark(throughout partition: Partition, _ partitions: Partitions) -> MessageID {
     partitions.place(in: partition) { watermark(at: $0.number) }
   }
@@ -64,8 +67,9 @@ package struct ReadState: Sendable, Hashable {
     prune(number)
   }
 
-  /// The account's index learned of a space with entries to see after `before`. Where the watermark has passed that id,
-  /// the entries in between were never shown and must not count as read: the space becomes a lagging one.
+  /// Notes that the account's index learned of a space with entries to see after `before`. If the watermark
+  /// has passed that id, the entries in between were never shown and must not count as read: the space
+  /// becomes a lagging one.
   package mutating func learn(of space: SpaceID, in partition: Partition, since before: MessageID) {
     // Without a version there is no watermark yet.
     guard version > 0 else { return }
@@ -98,10 +102,11 @@ package struct ReadState: Sendable, Hashable {
 }
 
 extension MessageID {
-  /// Whether this may be the id of a lagging space in the partition of that number. It names the partition, but for zero,
-  /// which may be of any, and for an id from before the keyspace grew: that names a partition of which this one was a part
-  /// when there were fewer. How few is not known here, so of 3 it is taken for any that is 3 modulo 4: too many only keep
-  /// single marks for longer.
+  /// True if this may be the id of a lagging space in the partition of that number. An id names its space's
+  /// partition, with two exceptions. Zero may be of any partition. An id from before the keyspace grew names
+  /// an earlier partition, which this one was a part of. The smallest number of partitions is not known here,
+  /// so an id of partition 3 is taken for one of any partition that is 3 modulo 4. A match too many only
+  /// keeps single marks for longer.
   fileprivate func mayName(spaceIn number: Int) -> Bool {
     if self == .zero { return true }
     var fewest = 1

@@ -27,8 +27,9 @@ public struct Partition: Hashable, Sendable, Comparable {
   public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 }
 
-/// How many partitions a keyspace has, since every key's name and every message id depend on it: chosen when the keyspace is
-/// made. It can be moved to a larger number (docs/move.md), and then remembers the one before.
+/// The number of partitions of a keyspace. Every key's name and every message id depend on it, so it is
+/// chosen when the keyspace is made. A keyspace can be moved to a larger number (docs/move.md), and then
+/// remembers the one before.
 package struct Partitions: Sendable, Hashable {
   /// Few enough that a cursor, with a position in each, is short text; enough that eight masters of a cluster are loaded
   /// evenly (docs/decisions/0013-a-position-in-each-partition.md has the measurements).
@@ -50,7 +51,7 @@ package struct Partitions: Sendable, Hashable {
       (self.count, self.throughMilliseconds) = (count, throughMilliseconds)
     }
 
-    /// The last id that the partition may have given by then.
+    /// The last id that the partition may have given until that time.
     package func last(in partition: Partition) -> MessageID {
       MessageID(unixMilliseconds: throughMilliseconds, partition: partition, sequence: MessageID.sequenceMax)
     }
@@ -96,10 +97,10 @@ package struct Partitions: Sendable, Hashable {
 
 // MARK: - Ids from before a keyspace grew
 
-// An entry keeps its id when its keyspace gets more partitions: clients hold it. So of 64 partitions that became 256, the
-// logs of 3, 67, 131 and 195 begin with ids that name the partition 3, and all that is later names the partition it is in.
-// A position or a watermark is kept by the partition that its id names. For the logs of partition 67 it is that of 67, or
-// as long as there is none that of 3, up to the last id from before.
+// An entry keeps its id when its keyspace gets more partitions, since clients hold it. So if 64 partitions
+// became 256, the logs of 3, 67, 131 and 195 begin with ids that name the partition 3, and all later ids name
+// their own partition. A position or a watermark is kept by the partition that its id names. For the logs of
+// partition 67 it is that of 67. As long as there is none, it is that of 3, up to the last id from before.
 extension Partitions {
   /// The partition that had the spaces of this one before, and the last id that it may have given until then.
   package struct Origin: Sendable, Hashable {
@@ -120,14 +121,15 @@ extension Partitions {
     }
   }
 
-  /// Whether an entry with this id may be in a log of the partition.
+  /// True if an entry with this id may be in a log of the partition.
   package func may(_ partition: Partition, hold id: MessageID) -> Bool {
     if id.partition == partition { return true }
     if growths.isEmpty { return false }
     return origins(of: partition).contains { $0.partition == id.partition && id <= $0.last }
   }
 
-  /// The partitions that may hold an entry with this id: one, but for ids from before the keyspace grew.
+  /// The partitions that may hold an entry with this id. There is one, except for ids from before the
+  /// keyspace grew.
   package func holding(_ id: MessageID) -> [Partition] {
     if growths.isEmpty { return id.partition.number < count ? [id.partition] : [] }
     return all.filter { may($0, hold: id) }
@@ -155,7 +157,7 @@ package enum StableHash {
     return hash
   }
 
-  /// As much of it as any number of partitions needs.
+  /// As many bits of it as any number of partitions needs.
   static func partitionHash(_ text: String) -> UInt16 { UInt16(fnv1a(text) % UInt64(Partition.limit)) }
 
   static let basis: UInt64 = 0xcbf2_9ce4_8422_2325

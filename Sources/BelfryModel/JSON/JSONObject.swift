@@ -59,9 +59,9 @@ public struct JSONObject: Sendable, ExpressibleByDictionaryLiteral {
     }
   }
 
-  /// Where the name stands, or would stand.
+  /// The index of the name, or the index at which it would be inserted.
   private func place(of name: UTF8Text) -> (index: Int, isTaken: Bool) {
-    // Made in order, as most are.
+    // Most objects are made in order.
     guard let last = members.last, !(last.name < name) else { return (members.count, false) }
     var (low, high) = (0, members.count - 1)
     while low < high {

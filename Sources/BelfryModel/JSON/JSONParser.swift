@@ -1,12 +1,12 @@
 package import BelfryBytes
 
-/// Reads JSON (RFC 8259) as strictly as a request's meaning needs it: a name that stands twice in one object,
-/// a number that would lose digits, half a surrogate pair are refused, not guessed at. Foundation's decoder
-/// takes all of these, and its errors name neither place nor field.
+/// Reads JSON (RFC 8259) as strictly as a request's meaning needs it. A name that occurs twice in one object,
+/// a number that would lose digits, and half a surrogate pair are refused, not guessed at. Foundation's
+/// decoder takes all of these, and its errors name neither place nor field.
 ///
 /// Nesting is bounded while reading, so that no input reaches the end of the stack.
 package struct JSONParser {
-  /// What a field of a request may nest, inside the objects and arrays that lead to it.
+  /// The nesting that a field of a request may have, and that of the objects and arrays that lead to it.
   package static let depthMax = Limits.jsonDepth + 4
 
   /// 2^53: up to here a double holds every whole number.
@@ -18,8 +18,8 @@ package struct JSONParser {
   var position: Int
   private var depth = 0
 
-  /// Reads one value and nothing beside it. A refusal's field is the path to what is wrong, `$` when that is
-  /// the whole.
+  /// Reads one value and nothing else. A refusal's field is the path to the faulty value, `$` if that is the
+  /// whole.
   package static func value(of bytes: [UInt8]) throws(Refusal) -> JSONValue {
     try value(of: bytes, in: bytes.startIndex..<bytes.endIndex)
   }
@@ -29,8 +29,8 @@ package struct JSONParser {
     try whole(of: bytes, in: range) { parser throws(Refusal) in try parser.value() }
   }
 
-  /// The members of an object, in their order. Most requests are one and have few: to be found by name these
-  /// need not be hashed first.
+  /// Reads the members of an object, in their order. Most requests are one object with few members, so a name
+  /// is found without hashing them first.
   package static func members(
     of bytes: [UInt8], in range: Range<Int>
   ) throws(Refusal) -> [(name: UTF8Text, value: JSONValue)] {
@@ -106,7 +106,7 @@ extension JSONParser {
     .object(JSONObject(distinct: try members()))
   }
 
-  /// After the opening brace.
+  /// Reads the members after the opening brace.
   private mutating func members() throws(Refusal) -> [(name: UTF8Text, value: JSONValue)] {
     var members: [(name: UTF8Text, value: JSONValue)] = []
     var names = SeenNames()
@@ -189,8 +189,9 @@ extension JSONParser {
     guard let number = Double(text), number.isFinite else {
       throw Refusal.invalid("", "is a number too large to hold")
     }
-    // 1.0 and 1e2 are whole numbers to JSON Schema and to many programs that write JSON, and 1 and 100 once
-    // they are kept. Beyond what a double counts one by one they may have been others.
+    // JSON Schema, and many programs that write JSON, take 1.0 and 1e2 for whole numbers, and they become 1
+    // and 100 once they are kept. Beyond 2^53 several whole numbers share one double, so the number may have
+    // been another one.
     if let integer = Int64(exactly: number), integer.magnitude <= Self.exactIntegerMax {
       return .integer(integer)
     }

@@ -1,13 +1,13 @@
 package import BelfryBytes
 
-// What is wrong with a value, and where.
+// Refusals of a value, with the expected kind and the place.
 
 extension JSONValue {
   package func refused(_ expected: String, at path: String) -> Refusal {
     .invalid(path.utf8.isEmpty ? "$" : path, "must be \(expected), is \(kind)")
   }
 
-  /// What it is, for whoever expected something else.
+  /// The kind of the value, for a caller who expected another one.
   private var kind: String {
     switch self {
     case .null: "null"
@@ -21,13 +21,13 @@ extension JSONValue {
   }
 }
 
-// MARK: - Where a refusal belongs
+// MARK: - The field of a refusal
 
 extension Refusal {
   /// Names come from the caller; an answer repeats no more of one than a person needs to recognise it.
   private static let nameBytes = 64
 
-  /// The same refusal, its field now the path from one level further out.
+  /// The same refusal, with the path from one level further out as its field.
   package func under(_ name: UTF8Text) -> Refusal {
     let name = name.beginning(bytes: Self.nameBytes)
     var refusal = self

@@ -1,6 +1,6 @@
 internal import BelfryBytes
 
-// Strings, and what stands escaped in them.
+// Strings, and their escape sequences.
 
 extension JSONParser {
   /// The position is at the opening quote.
@@ -40,7 +40,7 @@ extension JSONParser {
     throw broken("ends inside a string")
   }
 
-  /// What the escape at the position stands for, as UTF-8.
+  /// The character of the escape sequence at the position, as UTF-8.
   private mutating func escape() throws(Refusal) -> [UInt8] {
     guard position + 1 < end else { throw broken("ends inside a string") }
     let letter = bytes[position + 1]
@@ -64,7 +64,7 @@ extension JSONParser {
     return Array(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
   }
 
-  /// What a `\u` and its four digits at the position stand for.
+  /// The value of a `\u` and its four digits at the position.
   private mutating func hexUnit() throws(Refusal) -> UInt16 {
     guard position + 6 <= end, bytes[position] == UInt8(ascii: "\\"),
       bytes[position + 1] == UInt8(ascii: "u")

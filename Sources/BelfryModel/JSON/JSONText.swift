@@ -22,7 +22,7 @@ package struct JSONText {
     bytes.append(decimal: number)
   }
 
-  /// An id, which is a text, since not every reader's numbers have as many digits.
+  /// Writes an id as text, since the numbers of some readers have fewer digits.
   package mutating func field(_ name: StaticString, id number: Int64) {
     begin(name)
     bytes.append(UInt8(ascii: "\""))
@@ -63,14 +63,14 @@ package struct JSONText {
     return bytes
   }
 
-  /// What has been written already, as the value of a field.
+  /// Writes a field whose value is JSON already.
   package mutating func field(_ name: StaticString, json: [UInt8]) {
     begin(name)
     bytes.append(contentsOf: json)
   }
 
-  /// Names are ours and need no escape. Static ones lie where they can be copied from: every send is rendered twice,
-  /// with a dozen names each time.
+  /// Names are our own and need no escape. Static ones can be copied from their place in memory: every send
+  /// is rendered twice, with a dozen names each time.
   private mutating func begin(_ name: StaticString) {
     if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
     bytes.append(UInt8(ascii: "\""))
@@ -89,7 +89,7 @@ extension JSONText {
     return bytes
   }
 
-  /// Names in order, so that equal values are equal texts.
+  /// Writes names in order, so that equal values are equal texts.
   private static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
     switch value {
     case .null: bytes.append(contentsOf: "null".utf8)
@@ -121,7 +121,8 @@ extension JSONText {
     bytes.append(UInt8(ascii: "\""))
     let start = bytes.count
     bytes.append(text)
-    // Hardly any text has something to escape. Looked for where the bytes lie side by side already.
+    // Hardly any text has characters to escape. They are searched for after the text was appended, because
+    // its bytes are contiguous there.
     if bytes.firstEscaped(from: start) < bytes.count {
       bytes.removeSubrange(start...)
       for byte in text.utf8 { append(escaping: byte, to: &bytes) }

@@ -1,4 +1,4 @@
-/// What a built-in notification tells, as a sentence: "alice invited you to Campfire".
+/// The content of a built-in notification as a sentence: "alice invited you to Campfire".
 package struct NotificationSentence {
   private let content: NotificationContent
   private let names: SpaceNames
@@ -6,8 +6,8 @@ package struct NotificationSentence {
   private let attach: JSONObject
 
   /// - Parameters:
-  ///   - names: this notification's among them.
-  ///   - time: how a time is written, milliseconds since 1970; nil leaves it out.
+  ///   - names: names that include those of this notification.
+  ///   - time: formats a time, milliseconds since 1970; nil leaves it out.
   package init(
     _ content: NotificationContent, _ names: SpaceNames, time: @escaping (_ milliseconds: Int64) -> String?
   ) {
@@ -17,7 +17,7 @@ package struct NotificationSentence {
     if case .object(let members)? = content.attach { attach = members } else { attach = [:] }
   }
 
-  /// Nil for what a sender wrote, and for a type of a later version.
+  /// Nil for a notification that a sender wrote, and for a type of a later version.
   package var text: String? {
     guard let type = Catalogue.type(content.type) else { return nil }
     switch type.scene {

@@ -1,7 +1,8 @@
-/// A transaction in the making: what an operation has changed and announced so far, over the records it read.
+/// A transaction in the making: the changes and announcements of an operation so far, over the records that
+/// it read.
 ///
-/// A draft answers as things will be once it is committed, so that an operation on ten accounts sees at the third what it
-/// has done to the second.
+/// A draft answers as things will be once it is committed, so that an operation on ten accounts sees at the
+/// third what it has done to the second.
 package struct Draft<Record: SpaceRecord> {
   package let space: SpaceID
   package let actor: Actor
@@ -10,9 +11,9 @@ package struct Draft<Record: SpaceRecord> {
   /// Written if the operation changes them.
   package var settings: Record
   package private(set) var transaction: Transaction
-  /// False for what the actor's other devices need not know, such as a heartbeat.
+  /// False if the actor's other devices need not know, as of a heartbeat.
   package var isEchoed = true
-  /// The name in the echo, where it shows only while the operation is carried out; nil: the operation's.
+  /// The name in the echo, if it is known only while the operation is carried out; nil: the operation's.
   package var echoName: OperationName?
 
   private let settingsBefore: Record?
@@ -21,10 +22,10 @@ package struct Draft<Record: SpaceRecord> {
   private var left: [AccountID] = []
   /// The invited accounts. The key is the channel that they are invited to; nil: the space itself.
   private var invited: [EntityID?: [AccountID]] = [:]
-  /// By how many records each table has grown so far.
+  /// The number of records by which each table has grown so far.
   private var grown: [RecordTable: Int] = [:]
 
-  /// - Parameter isNew: whether this draft creates the space.
+  /// - Parameter isNew: true if this draft creates the space.
   package init(
     _ space: SpaceID, _ settings: Record, isNew: Bool = false, by actor: Actor, on records: Records,
     _ context: DecisionContext
@@ -42,7 +43,7 @@ package struct Draft<Record: SpaceRecord> {
   package var nowMilliseconds: Int64 { context.nowMilliseconds }
   package var limits: Limits { context.limits }
 
-  /// The transaction, or nil when nothing changes.
+  /// The transaction; nil if nothing changes.
   package consuming func finish(_ name: OperationName, target: JSONValue) throws(Refusal) -> Transaction? {
     if settings != settingsBefore {
       transaction.changes[.settings(space)] = try RecordJSON.text(settings)
@@ -51,7 +52,8 @@ package struct Draft<Record: SpaceRecord> {
     if !left.isEmpty { transaction.indexChanges.append(IndexChange(.left, left)) }
     transaction.indexChanges += invited.map { IndexChange(.invited, to: $0, $1) }
     guard !transaction.isEmpty else { return nil }
-    // What was read of other spaces, an account's options, is as it was: only the space itself is locked.
+    // Records of other spaces, such as an account's options, are not checked again: only the space itself is
+    // locked.
     transaction.preconditions = records.texts.filter { $0.key.space == space }
     transaction.changedMemberships = transaction.changedMemberships.withoutRepeats
     if isEchoed, let account = actor.account {
@@ -62,7 +64,7 @@ package struct Draft<Record: SpaceRecord> {
   }
 }
 
-// MARK: - Who
+// MARK: - The actor
 
 extension Draft {
   /// The account that acts; a trusted caller has to name one.
@@ -119,7 +121,7 @@ extension Draft {
   }
 }
 
-// MARK: - What is hidden
+// MARK: - Hidden spaces and channels
 
 extension Draft {
   /// Refuses a space or channel that is hidden from the actor, as if it did not exist.
@@ -128,7 +130,7 @@ extension Draft {
     if let channel { try requireChannelInSight(channel) }
   }
 
-  /// Refuses a space that is hidden from those who are no members, as if it did not exist.
+  /// Refuses a space that is hidden from accounts that are no members, as if it did not exist.
   func requireSpaceInSight() throws(Refusal) {
     guard !actor.isTrusted, settings.isHiddenFromStrangers else { return }
     if try actingMember() == nil { throw .absent(space) }
@@ -159,8 +161,8 @@ extension Draft {
     return member
   }
 
-  /// - Parameter seesOtherwise: whether the change affects what the account sees, so that its consumers have to read its
-  ///   membership again.
+  /// - Parameter seesOtherwise: true if the change affects what the account sees, so that its consumers have
+  ///   to read its membership again.
   package mutating func set(_ member: MemberRecord, for account: AccountID, seesOtherwise: Bool = false) {
     members[account] = .some(member)
     transaction.changes[.member(account, of: space)] = member.text
@@ -197,7 +199,8 @@ extension Draft {
     transaction.ceilings[.roster] = membersMax
   }
 
-  /// Moves the account from the roster to the former members. What this commit announces is the last it sees.
+  /// Moves the account from the roster to the former members. The account still sees the announcements of
+  /// this commit, and no later entries.
   package mutating func removeMember(_ account: AccountID, _ member: MemberRecord) {
     var member = member
     for (channel, membership) in member.membership.channels {
@@ -219,11 +222,12 @@ extension Draft {
   }
 }
 
-// MARK: - What is so since when
+// MARK: - Intervals
 
 extension Draft {
   /// Begins an interval with this commit.
-  /// - Parameter what: what held so often, for the refusal; see ``Intervals/open(after:retentionFloor:atMost:_:)``.
+  /// - Parameter what: the state that was set so often, for the refusal; see
+  ///   ``Intervals/open(after:retentionFloor:atMost:_:)``.
   package func begin(
     _ intervals: inout Intervals, atMost most: Int = Intervals.limit, _ what: @autoclosure () -> String
   ) throws(Refusal) {
@@ -258,7 +262,7 @@ extension Draft {
     transaction.changes[address] = .some(text)
   }
 
-  /// Lets a table grow to so many records, however many operations add to it at once.
+  /// Lets a table grow to so many records, also if many operations add to it at once.
   package mutating func limit(_ table: RecordTable, to records: Int) { transaction.ceilings[table] = records }
 
   /// Adds a record to a table of limited size, or replaces it. Needs the record and the count of its table.
@@ -299,16 +303,16 @@ extension Draft {
 // MARK: - Announcing
 
 extension Draft {
-  /// Announces an event as its row of the catalogue says. Parties that do not belong to the space get it in their personal
-  /// spaces; the needs must have their `member` records.
+  /// Announces an event by its row of the catalogue. Parties that do not belong to the space get it in their
+  /// personal spaces; the needs must have their `member` records.
   ///
   /// - Parameters:
-  ///   - happensToAll: every member is a party; in a channel everyone who sees it, except the owner and the admins of a
-  ///     private one, who have to be among the parties.
+  ///   - happensToAll: every member is a party; in a channel everyone who sees it, except the owner and the
+  ///     admins of a private one, who have to be among the parties.
   ///   - except: accounts that the rule leaves out.
-  ///   - only: of those who receive it, only these members; nil: all of them.
-  ///   - expireAt: when nobody is shown it any more, milliseconds since 1970; nil: it does not expire. Its parties have to
-  ///     belong to the space.
+  ///   - only: limits the receivers to these members; nil: all of them.
+  ///   - expireAt: the time after which nobody is shown it, milliseconds since 1970; nil: it does not expire.
+  ///     Its parties have to belong to the space.
   package mutating func announce(
     _ type: NotificationType, attach: JSONValue? = nil, parties: [AccountID] = [],
     happensToAll: Bool = false, channel: NotificationType.ChannelScene? = nil, except: [AccountID] = [],
@@ -327,8 +331,8 @@ extension Draft {
     transaction.announcements.append(Announcement(content, to: audience))
   }
 
-  /// Whether the account belongs to the space before or after this commit: an account that joins or leaves by it sees
-  /// what it announces.
+  /// True if the account belongs to the space before or after this commit: an account that joins or leaves by
+  /// it sees its announcements.
   private func belongs(_ account: AccountID) -> Bool {
     if case .some(.some) = members[account] { return true }
     // Owners and admins are members.
@@ -336,7 +340,8 @@ extension Draft {
     return records.text(.member(account, of: space)) != nil
   }
 
-  /// The nick that the actor has in the space: after this commit, or if it leaves the actor out, before.
+  /// The nick that the actor has in the space: after this commit, or before it if the commit removes the
+  /// actor.
   private var actorNick: String? {
     guard let account = actor.account else { return nil }
     if case .some(.some(let changed)) = members[account] { return changed.nick }
@@ -365,7 +370,7 @@ extension Draft {
 }
 
 extension SpaceKind {
-  /// How the wire says that something is addressed to a space of this kind.
+  /// The word of the wire for a notification to a space of this kind.
   var toType: ToType {
     switch self {
     case .server: .server

@@ -1,33 +1,33 @@
-/// Something an actor may do to a space, as a pure function of the records it needs.
+/// An act of an actor on a space, as a pure function of the records that it needs.
 ///
-/// `OperationRunner` reads the needs, lets the operation decide, and commits the transaction. If a record changed in
-/// between, the store refuses the commit and the operation decides again on what is there now. So an operation never
-/// locks and never sees half of another.
+/// `OperationRunner` reads the needs, lets the operation decide, and commits the transaction. If a record
+/// changed in between, the store refuses the commit and the operation decides again on the present records.
+/// So an operation never locks and never sees half of another.
 package protocol Operation: Sendable {
-  /// What the caller gets when the operation is committed.
+  /// The caller gets this value when the operation is committed.
   associatedtype Output: Sendable = Void
 
   var space: SpaceID { get }
   /// The records it decides on.
   var needs: [RecordAddress] { get }
-  /// Records that it needs by what the needs say, such as that of the inviter whom an invitation names.
+  /// Further records that the needs name, such as that of the inviter whom an invitation names.
   func further(_ records: Records) -> [RecordAddress]
   /// The tables whose size it decides on.
   var counts: [RecordTable] { get }
-  /// The accounts that may join, for which the number of their spaces of this kind is needed.
+  /// The accounts that may join. For these the number of their spaces of this kind is needed.
   var joiners: [AccountID] { get }
-  /// The same by what the records say, such as the applicant whom a request names.
+  /// Further accounts that may join, named by the records, such as the applicant whom a request names.
   func joiners(_ records: Records) -> [AccountID]
-  /// The mailboxes it adds to, beside that of the space it commits to.
+  /// The mailboxes that it adds to, in addition to that of the space that it commits to.
   var mailboxes: MailboxQuestion? { get }
-  /// The accounts for which it is needed whether they share a space with the actor.
+  /// The question which accounts share a space with the actor, if the decision depends on it.
   func company(_ records: Records) -> CompanyQuestion?
-  /// Whether it may decide on records as they were last read, which saves reading them. True only for an operation
-  /// whose transactions have all of its needs as preconditions, and which decides on nothing else: the commit then
-  /// refuses a decision on outdated records.
+  /// True if it may decide on records as they were last read, which saves reading them. That is only right
+  /// for an operation whose transactions have all of its needs as preconditions, and which decides on nothing
+  /// else: the commit then refuses a decision on outdated records.
   var mayUseCached: Bool { get }
-  /// By what a repetition of the operation is recognised, if it is to be done only once. A repetition gets the first
-  /// outcome, even if it would be refused by now.
+  /// The facts by which a repetition of the operation is recognised, if it is to be done only once. A
+  /// repetition gets the first outcome, even if it would be refused now.
   var repetition: Repetition<Output>? { get }
   func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Output>
 }
@@ -43,10 +43,10 @@ extension Operation {
   package var repetition: Repetition<Output>? { nil }
 }
 
-/// In how many spaces of a kind an account is.
+/// The number of spaces of a kind that an account is in.
 package struct SpaceCount: Sendable, Hashable {
   package var current: Int
-  /// With those that it has left within retention: its feed reads these, too.
+  /// The number with the spaces that it has left within retention: its feed reads these, too.
   package var known: Int
 
   package init(current: Int, known: Int) {
@@ -55,7 +55,7 @@ package struct SpaceCount: Sendable, Hashable {
   }
 }
 
-/// What an operation decides on beside the records.
+/// The facts that an operation decides on in addition to the records.
 package struct DecisionContext: Sendable {
   /// Milliseconds since 1970, for what people read (`createdAt`) and for what expires. Order and intervals are by
   /// ids.
@@ -63,7 +63,7 @@ package struct DecisionContext: Sendable {
   package var counts: [RecordTable: Int]
   package var spacesOfJoiners: [AccountID: SpaceCount]
   package var mailboxes: [AccountID: MailboxLevel]
-  /// Of the accounts asked for, those that share a space with the actor.
+  /// Those of the accounts asked about that share a space with the actor.
   package var company: Set<AccountID>
   /// Entries before this id are beyond retention.
   package var retentionFloor: MessageID
@@ -83,9 +83,9 @@ package struct DecisionContext: Sendable {
   }
 }
 
-/// A transaction to commit, and the output once it is.
+/// A transaction to commit, and the output once it is committed.
 package struct Decision<Output: Sendable>: Sendable {
-  /// Nil when nothing has to change: the output holds without a commit.
+  /// Nil if nothing has to change: the output holds without a commit.
   package var transaction: Transaction?
   package var output: Output
 
@@ -99,9 +99,9 @@ extension Decision where Output == Void {
   package init(_ transaction: Transaction?) { self.init(transaction, ()) }
 }
 
-/// Who carries an operation out.
+/// The caller that carries an operation out.
 package struct Actor: Sendable, Hashable {
-  /// Nil when a trusted caller acts in nobody's name.
+  /// Nil if a trusted caller acts in nobody's name.
   package var account: AccountID?
   package var device: DeviceID?
   /// A trusted caller, by an app or operator token or a back end's key: may do everything, on behalf of any account.

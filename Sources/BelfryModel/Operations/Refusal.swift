@@ -1,35 +1,36 @@
-/// Why an operation was not done. Nothing changed and nothing was announced, unless the code is `unknownOutcome`.
+/// The reason why an operation was not done. Nothing changed and nothing was announced, unless the code is
+/// `unknownOutcome`.
 package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   /// A stable word that a program can switch on; the `code` of the problem document.
   package enum Code: String, Sendable, CaseIterable {
     case unauthorized, forbidden, notFound, notMember, muted, banned, conflict, duplicateContent
     case invalidField, tooLarge, tooMany, rateLimited, busy, unavailable
-    /// It may have been done: nobody has said whether it was.
+    /// The operation may have been done: no answer has said if it was.
     case unknownOutcome
     /// A channel takes no more members.
     case full
     /// A trusted caller has disabled the group: it takes no sends and nobody joins.
     case disabled
-    /// Somebody's mailbox holds all that it may hold of this sender, or of users.
+    /// A receiver's mailbox holds as many entries as it may, of this sender or of all users.
     case mailboxFull
-    /// Somebody does not take this from this account.
+    /// A receiver does not allow this to this account.
     case blocked
-    /// A callback of the deployment's own said no.
+    /// A callback of the deployment's own refused it.
     case refusedByCallback
-    /// All tokens issued to the account before a certain time are void, and this is one.
+    /// All tokens issued to the account before a certain time are void, and this is one of them.
     case tokenRevoked
     /// A ticket is unknown, was used, or is over.
     case invalidTicket
   }
 
   package var code: Code
-  /// What is wrong and, where there is one, what to do about it; a sentence for a person.
+  /// The fault and, if there is one, its remedy; a sentence for a person.
   package var detail: String
-  /// The field of the request that is to blame, in the wire's spelling, such as `toAccids[3]`.
+  /// The faulty field of the request, in the wire's spelling, such as `toAccids[3]`.
   package var field: String?
-  /// After how many seconds it is worth trying again.
+  /// The number of seconds after which another try may succeed.
   package var retryAfterSeconds: Int?
-  /// What the callback that refuses calls the reason.
+  /// The callback's code for its reason to refuse.
   package var callbackCode: String?
   /// The id by which a send whose outcome is unknown can be repeated, and is done once.
   package var messageClientId: String?
@@ -43,7 +44,7 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
 
   package var description: String { "\(code.rawValue): \(detail)" }
 
-  /// A table has as many records as it may.
+  /// The refusal if a table has as many records as it may.
   package static func noRoom(in table: RecordTable, of space: SpaceID) -> Refusal {
     if case .channelRoster(let id) = table {
       return Refusal(.full, "channel \(id) has reached its maximum number of members", field: "channelId")

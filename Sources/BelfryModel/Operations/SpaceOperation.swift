@@ -1,26 +1,27 @@
-/// An operation on a space that exists: nearly all of them.
+/// An operation on a space that exists, as nearly all of them are.
 ///
-/// What each would otherwise repeat is done here and in ``Draft``: reading the settings and the actor's record, checking
-/// the actor's access, the preconditions, the echo to the actor's other devices. What is left is the rule itself.
+/// This protocol and ``Draft`` do the common work: reading the settings and the actor's record, checking the
+/// actor's access, the preconditions, and the echo to the actor's other devices. The operation has only its
+/// own rule.
 package protocol SpaceOperation: NamedOperation {
   associatedtype Record: SpaceRecord
   associatedtype Output
 
   static var name: OperationName { get }
   static var access: Access { get }
-  /// The records it decides on beside the settings of the space and the actor's own.
+  /// The records that it decides on in addition to the settings of the space and the actor's own.
   var concerns: [RecordAddress] { get }
   /// The accounts it names, for the echo.
   var accounts: [AccountID] { get }
   /// The channel it happens in.
   var channelID: EntityID? { get }
-  /// Whether hidden spaces and channels are refused as if they did not exist. False where the operation decides that
-  /// itself: somebody who answers an invitation is no member yet.
+  /// True if hidden spaces and channels are refused as if they did not exist. False if the operation decides
+  /// that itself: an account that answers an invitation is no member yet.
   var isHiddenFromStrangers: Bool { get }
   func carryOut(_ draft: inout Draft<Record>) throws(Refusal) -> Output
 }
 
-/// Who may do an operation. A trusted caller may do all of them.
+/// The accounts that may do an operation. A trusted caller may do all of them.
 package enum Access: String, Sendable, CaseIterable {
   case anyAccount
   case members

@@ -1,4 +1,4 @@
-/// What an operation decided: the records it relies on, what it changes, what it announces.
+/// The decision of an operation: the records that it relies on, its changes, and its announcements.
 ///
 /// One Redis function commits a transaction: everything below happens, or nothing does.
 package struct Transaction: Sendable {
@@ -8,10 +8,10 @@ package struct Transaction: Sendable {
   package var preconditions: [RecordAddress: String?]
   /// If a transaction with this key was committed within the dedupe window, this one is a duplicate.
   package var dedupe: Dedupe?
-  /// What the sender of its one announcement gave, where a callback made something else of that: by it a repetition is
-  /// known to have the same content.
+  /// The content that the sender of its one announcement gave, if a callback changed it. A repetition is
+  /// compared by it.
   package var given: NotificationContent?
-  /// For a personal space: the commit is refused where the mailbox would hold more.
+  /// For a personal space: the commit is refused if the mailbox would hold more.
   package var mailboxCapacity: MailboxCapacity?
   /// The account whose share of mailboxes the deliveries and direct messages use; nil: nobody's.
   package var charged: AccountID?
@@ -33,24 +33,25 @@ package struct Transaction: Sendable {
   package var deliveries: [Delivery]
   /// The space's place in a directory; nil leaves it.
   package var listing: ListingChange?
-  /// When the space is due next, milliseconds since 1970, unless it is due earlier already; see `RoomTimer`.
+  /// The time at which the space is due next, milliseconds since 1970, unless it is due earlier already; see
+  /// `RoomTimer`.
   package var wakeAtMilliseconds: Int64?
-  /// What the actor's other devices are told.
+  /// The echo for the actor's other devices.
   package var echo: DeviceEcho?
   /// Accounts whose memberships change: their consumers read them again before they see more.
   package var changedMemberships: [AccountID]
 
-  /// Whether committing the transaction would change nothing.
+  /// True if committing the transaction would change nothing.
   package var isEmpty: Bool {
     changes.isEmpty && removedTables.isEmpty && announcements.isEmpty && updates.isEmpty && !hasRelays
       && wakeAtMilliseconds == nil
   }
 
-  /// Whether it takes an id even if it appends nothing, so that what comes of it is known by a later id than what was
-  /// before: what others have to learn, and what an account prefers.
+  /// True if it takes an id even if it appends nothing. Then its changes have a later id than everything
+  /// before: the changes for other accounts and directories, and an account's preferences.
   package var takesID: Bool { hasRelays || (space.kind == .account && !changedMemberships.isEmpty) }
 
-  /// Whether accounts or a directory have to learn of the transaction.
+  /// True if accounts or a directory have to learn of the transaction.
   package var hasRelays: Bool { !indexChanges.isEmpty || !deliveries.isEmpty || listing != nil }
 
   package init(_ space: SpaceID) {
@@ -78,7 +79,7 @@ package struct Announcement: Sendable, Hashable {
   }
 }
 
-/// What becomes of an entry that was appended earlier.
+/// The change of an entry that was appended earlier.
 package struct Update: Sendable, Hashable {
   package var messageServerId: MessageID
   /// Milliseconds since 1970.
@@ -102,7 +103,7 @@ package struct Update: Sendable, Hashable {
   }
 }
 
-/// What identifies a send within its space: the sender, and the sender's own id for it.
+/// The key of a send within its space: the sender, and the sender's own id for it.
 package struct Dedupe: Sendable, Hashable {
   /// Nil for a trusted caller that sends in nobody's name.
   package var sender: AccountID?
@@ -114,7 +115,7 @@ package struct Dedupe: Sendable, Hashable {
   }
 }
 
-/// A change to what accounts' own partitions know of a space: that the accounts belong to it, or are invited.
+/// A change in the partitions of accounts that concerns a space: the accounts belong to it, or are invited.
 package struct IndexChange: Sendable, Hashable, Codable {
   package enum Kind: String, Sendable, Codable, CaseIterable {
     /// The accounts belong to the space now.
@@ -164,7 +165,7 @@ package struct ListingChange: Sendable, Hashable, Codable {
 
   package var directory: Directory
   package var isListed: Bool
-  /// When the space was created, milliseconds since 1970: the order of the directory.
+  /// The time at which the space was created, milliseconds since 1970, which orders the directory.
   package var createdAt: Int64
 
   package init(_ directory: Directory, isListed: Bool, createdAt: Int64) {
@@ -174,13 +175,14 @@ package struct ListingChange: Sendable, Hashable, Codable {
   }
 }
 
-/// Tells an account's other devices what it did on one of them. Kept nowhere: a device that is away misses it.
+/// Tells an account's other devices of an act on one of them. It is kept nowhere: a device that is away
+/// misses it.
 package struct DeviceEcho: Sendable, Hashable {
   package var account: AccountID
   /// The device that acted, which is not told.
   package var device: DeviceID?
   package var operation: OperationName
-  /// What the operation was done to, such as `{"groupId": "7", "accids": ["bob"]}`.
+  /// The target of the operation, such as `{"groupId": "7", "accids": ["bob"]}`.
   package var target: JSONValue
 
   package init(account: AccountID, device: DeviceID?, operation: OperationName, target: JSONValue) {

@@ -1,6 +1,6 @@
 /// An account's options: the settings of its personal space. An account that has changed none has no record.
 package struct AccountRecord: Sendable, Hashable {
-  /// Which other accounts may do something to an account. Never those that it has blocked.
+  /// The other accounts that may do something to an account. Accounts that it has blocked never may.
   package enum Circle: String, Sendable, Hashable, Codable, CaseIterable {
     case everybody
     /// Accounts that share a server or a group with it.
@@ -10,11 +10,12 @@ package struct AccountRecord: Sendable, Hashable {
 
   /// An invitation into a group is accepted at once.
   package var autoAcceptInvitation = false
-  /// Who may send to it directly.
+  /// The accounts that may send to it directly.
   package var mayWrite = Circle.everybody
-  /// Who may invite it into servers, channels and groups.
+  /// The accounts that may invite it into servers, channels and groups.
   package var mayInvite = Circle.everybody
-  /// Which of these may add it at once, where the server or the group asks no consent; the others' invitations ask it.
+  /// Those of the inviting accounts that may add it at once, if the server or the group asks no consent. It
+  /// is asked about the invitations of the others.
   package var mayAdd = Circle.everybody
 
   package init() {}

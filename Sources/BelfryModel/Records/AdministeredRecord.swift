@@ -1,4 +1,4 @@
-/// What the settings of servers and groups have in common: an owner, who may change, and admins.
+/// The common settings of servers and groups: an owner, who may change, and admins.
 package protocol AdministeredRecord: SpaceRecord {
   var owner: AccountID { get set }
   var admins: [AccountID] { get set }
@@ -6,7 +6,7 @@ package protocol AdministeredRecord: SpaceRecord {
 
 extension Draft where Record: AdministeredRecord {
   /// Changes a member's role in the roster and in the settings. No other code does.
-  /// - Returns: whether the role was another before.
+  /// - Returns: true if the role was another before.
   mutating func assign(_ role: MemberRole, to account: AccountID) throws(Refusal) -> Bool {
     var member = try knownMember(account, field: "accid")
     guard member.role != role else { return false }

@@ -1,6 +1,6 @@
 import BelfryBytes
 
-/// Where a listing goes on. Opaque to callers.
+/// The place where a listing goes on. Opaque to callers.
 package struct PageCursor: Sendable {
   /// Longer than any cursor that a store gives.
   package static let textLimitBytes = 1_024
@@ -14,7 +14,7 @@ extension PageCursor: Hashable {
   package func hash(into hasher: inout Hasher) { hasher.combine(UTF8Text(text)) }
 }
 
-/// Where an entry stands in the audit record: its time, and which of that millisecond.
+/// The place of an entry in the audit record: its time, and its number within that millisecond.
 package struct AuditPlace: Sendable, Hashable {
   package let milliseconds: Int64
   private let number: Int64

@@ -3,7 +3,7 @@ package struct GroupFileRecord: Sendable, Hashable, Codable {
   package var name: String
   package var url: String
   package var sizeBytes: Int64
-  /// Who shared it; nil when a trusted caller did in nobody's name.
+  /// The account that shared it; nil if a trusted caller did in nobody's name.
   package var owner: AccountID?
   package var createdAt: Int64
 
@@ -15,7 +15,7 @@ package struct GroupFileRecord: Sendable, Hashable, Codable {
     self.createdAt = createdAt
   }
 
-  /// As attachments and HTTP show it.
+  /// The file in the form that attachments and HTTP show.
   package func info(_ id: EntityID) -> JSONValue {
     [
       "fileId": .string(id.text), "name": .string(name), "url": .string(url), "size": .integer(sizeBytes),

@@ -10,7 +10,7 @@ package struct GroupRecord: AdministeredRecord {
   package var owner: AccountID
   package var admins: [AccountID]
   package var createdAt: Int64
-  /// False: whoever is invited is in at once, whatever their own options say.
+  /// False: an invited account joins at once, in spite of its own options.
   package var inviteNeedConfirm: Bool
   package var maxMembers: Int
   /// Only the owner, the admins and the allow-listed may send.

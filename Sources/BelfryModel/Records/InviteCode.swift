@@ -1,4 +1,5 @@
-/// What lets anybody who knows it into a server: 12 characters that nobody confuses when reading them out.
+/// The code that lets anybody who knows it into a server: 12 characters that nobody confuses when reading
+/// them out.
 package struct InviteCode: Sendable, Hashable {
   /// No I, L, O or U, as in Crockford's base 32.
   private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
@@ -8,12 +9,12 @@ package struct InviteCode: Sendable, Hashable {
 
   package let text: String
 
-  /// From random bits, of which 60 are used: with 1,000 codes in a server, still 10^15 guesses for one hit.
+  /// Makes a code from 60 random bits: with 1,000 codes in a server, still 10^15 guesses for one hit.
   package init(bits: UInt64) {
     text = String((0..<Self.length).map { Self.alphabet[Int((bits >> (5 * UInt64($0))) & 31)] })
   }
 
-  /// As a caller gives it; nil when it cannot be one. Lower case is meant as upper case.
+  /// Reads a code as a caller gives it; nil if it cannot be one. Lower case counts as upper case.
   package init?(text: some StringProtocol) {
     guard text.utf8.count == Self.length, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
     let text = text.uppercased()
@@ -22,9 +23,9 @@ package struct InviteCode: Sendable, Hashable {
   }
 }
 
-/// Who made a code. It lies in its table as an ``ExpiringText``.
+/// The creator of a code. Its table has it as an ``ExpiringText``.
 package struct InviteCodeRecord: Sendable, Hashable, Codable {
-  /// Nil when a trusted caller made it in nobody's name.
+  /// Nil if a trusted caller made it in nobody's name.
   package var creator: AccountID?
 }
 

@@ -42,14 +42,15 @@ public enum MemberRole: String, Sendable, Codable, CaseIterable {
 
 /// An account in a space's roster, or in the table of former members.
 ///
-/// The record has everything that a send has to know of its sender, so that a send reads one record. Tables that list
-/// accounts of one kind (the muted, the allow-listed) say the same for listings, changed in the same commit.
+/// The record has everything about a sender that a send has to know, so that a send reads one record. Tables
+/// that list accounts of one kind (the muted, the allow-listed) say the same for listings, changed in the
+/// same commit.
 package struct MemberRecord: Sendable, Hashable {
-  /// What the account may do in a group.
+  /// The account's rights in a group.
   package struct Rights: Sendable, Hashable {
-    /// Until when it cannot send, milliseconds since 1970.
+    /// The time until which it cannot send, milliseconds since 1970.
     package var mutedUntilMilliseconds: Int64?
-    /// May send although all are muted.
+    /// True if it may send although all are muted.
     package var isAllowListed: Bool
 
     package init(mutedUntilMilliseconds: Int64? = nil, isAllowListed: Bool = false) {
@@ -65,7 +66,7 @@ package struct MemberRecord: Sendable, Hashable {
   package var role: MemberRole
   package var membership: Membership
   package var rights = Rights()
-  /// Until when it cannot send to a channel of the server, milliseconds since 1970.
+  /// For each channel of the server the time until which it cannot send there, milliseconds since 1970.
   package var channelMutes: [EntityID: Int64] = [:]
   /// The nick of its profile in a server. A copy, so that a send that takes it reads no other record.
   package var nick: String?
@@ -78,9 +79,8 @@ package struct MemberRecord: Sendable, Hashable {
 
 // MARK: - The record's text
 
-// `m 1763700000000-4096` is a member since that stream id, and for nearly every one of a million members
-// that is all: 24 bytes. Whatever else there is follows, a word each, so that a record stays readable in
-// `redis-cli`:
+// `m 1763700000000-4096` is a member since that stream id. Nearly every one of a million members has no more
+// than that: 24 bytes. Other facts follow, a word each, so that a record stays readable in `redis-cli`:
 //
 //     a 1763700000000-4096 1763700000000-8192        an admin who has left
 //     m 1763700000000-4096 s/1763700000000-8192      subscribed since
@@ -115,8 +115,8 @@ extension MemberRecord {
   /// Nil when `text` is not a member record.
   package init?(text: String) { self.init(bytes: ArraySlice(text.utf8)) }
 
-  /// Nil when the bytes are not a member record. A feed reads one for each of its spaces; mostly a role and one interval
-  /// is all there is.
+  /// Nil if the bytes are not a member record. A feed reads one for each of its spaces. Most records have
+  /// only a role and one interval.
   package init?(bytes: ArraySlice<UInt8>) {
     let space = UInt8(ascii: " ")
     let rest = bytes.dropFirst(2)
@@ -179,11 +179,11 @@ extension Intervals {
     }.joined(separator: ";")
   }
 
-  /// Nil when `text` is not one interval or more. A record leaves out intervals that are none.
+  /// Nil if `text` is not one interval or more. A record leaves out empty intervals.
   package init?(text: Substring) { self.init(bytes: ArraySlice(text.utf8)) }
 
   package init?(bytes: ArraySlice<UInt8>) {
-    // One that lasts is what nearly all of them are.
+    // Nearly all are one interval that lasts.
     if let after = MessageID(streamBytes: bytes) {
       self = .since(after)
       return
@@ -212,8 +212,9 @@ extension Interval {
 // MARK: - Former members
 
 extension MemberRecord {
-  /// Whether the record of a former member can be removed: nothing that the account may see is within retention, and the
-  /// account is neither muted nor blocked. Leaving and waiting does not lift a mute or a block.
+  /// True if the record of a former member can be removed: nothing that the account may see is within
+  /// retention, and the account is neither muted nor blocked. Leaving and waiting does not lift a mute or a
+  /// block.
   package func isForgotten(retentionFloor: MessageID, nowMilliseconds: Int64) -> Bool {
     let mayStillSee = membership.intervals.all.contains { $0.through.map { $0 >= retentionFloor } ?? true }
     return !mayStillSee && !isRestrained(nowMilliseconds: nowMilliseconds)
@@ -226,9 +227,9 @@ extension MemberRecord {
   }
 }
 
-/// An account may not join: a server's ban, a group's or an account's block.
+/// The record that an account may not join: a server's ban, or a group's or an account's block.
 package struct BanRecord: Sendable, Hashable, Codable {
-  /// Who banned it; nil when a trusted caller did in nobody's name.
+  /// The account that banned it; nil if a trusted caller did in nobody's name.
   package var by: AccountID?
   /// Milliseconds since 1970.
   package var since: Int64

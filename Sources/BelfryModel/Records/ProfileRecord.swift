@@ -1,4 +1,4 @@
-/// What a member of a server says of itself; nobody keeps a record that says nothing.
+/// The profile of a member of a server. An empty profile has no record.
 package struct ProfileRecord: Sendable, Hashable, Codable {
   package var nick: String?
   package var avatar: String?
@@ -23,7 +23,7 @@ package struct ProfileRecord: Sendable, Hashable, Codable {
     return .object(info.merging(texts))
   }
 
-  /// What it says, by the wire's names.
+  /// The texts of the profile, by the wire's names.
   package var texts: JSONObject {
     var texts: JSONObject = [:]
     if let nick { texts["nick"] = .string(nick) }

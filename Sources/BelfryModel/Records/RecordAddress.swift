@@ -1,6 +1,7 @@
 /// One kind of record that a space keeps. Each is a Redis hash of its own, field by field.
 package enum RecordTable: Sendable, Hashable {
-  /// The field `settings`: the space itself. Of a personal space also `preferences`: what its account wants to hear.
+  /// The space itself, in the field `settings`. A personal space has also `preferences`, those of its
+  /// account.
   case settings
   /// The members, by accid. Its length is the member count.
   case roster
@@ -14,14 +15,14 @@ package enum RecordTable: Sendable, Hashable {
   case codes
   /// Accounts that may not join (banned from a server, blocked from a group or by an account), by accid.
   case banned
-  /// What members state about themselves (nick, avatar, attributes), by accid.
+  /// The profiles of members (nick, avatar, attributes), by accid.
   case profiles
   /// The muted and the allow-listed of a group, by accid. For listings only: the members' own records decide.
   case muted
   case allowed
   /// A group's shared files, by file id.
   case files
-  /// Until when a room's attendees count as present, by accid, milliseconds since 1970.
+  /// The times until which a room's attendees count as present, by accid, milliseconds since 1970.
   case presence
   /// Raised hands in a room, by accid.
   case hands
@@ -57,7 +58,7 @@ package enum RecordTable: Sendable, Hashable {
     }
   }
 
-  /// The channel that the table belongs to; nil of a table of the space.
+  /// The channel that the table belongs to; nil for a table of the space.
   package var channel: EntityID? {
     switch self {
     case .channelRoster(let channel), .channelMuted(let channel), .channelAllowed(let channel),
@@ -78,7 +79,7 @@ package enum RecordTable: Sendable, Hashable {
     [.channelRoster(channel), .channelMuted(channel), .channelAllowed(channel), .channelBlocked(channel)]
   }
 
-  /// Whether its records begin with the time at which they expire (``ExpiringText``).
+  /// True if its records begin with the time at which they expire (``ExpiringText``).
   package var expires: Bool {
     switch self {
     case .requests, .codes, .muted, .channelMuted: true
@@ -137,11 +138,12 @@ package struct RecordAddress: Sendable, Hashable {
   package var tableAddress: TableAddress { TableAddress(space, table) }
 }
 
-/// What an operation read: the exact text of each record it asked for; nil where there is none. The commit compares these
-/// texts, not what they are decoded to.
+/// The records that an operation read: the exact text of each; nil if there is none. The commit compares
+/// these texts, not the decoded values.
 package struct Records: Sendable {
   package private(set) var texts: [RecordAddress: String?]
-  /// Values that were decoded from these very texts before; see ``RecordAddress/settings(decoding:)``. Mostly one or two.
+  /// Values that were decoded from these very texts before; see ``RecordAddress/settings(decoding:)``. Mostly
+  /// there are one or two.
   private var decoded: [(address: RecordAddress, value: any Sendable)] = []
 
   package init(_ texts: [RecordAddress: String?] = [:]) { self.texts = texts }
@@ -152,7 +154,7 @@ package struct Records: Sendable {
     decoded += others.decoded
   }
 
-  /// - Parameter value: what the text was decoded to before; nil if it was not.
+  /// - Parameter value: the value that the text was decoded to before; nil if it was not.
   package mutating func add(_ text: String?, decodedTo value: (any Sendable)?, at address: RecordAddress) {
     texts.updateValue(text, forKey: address)
     if let value { decoded.append((address, value)) }
@@ -162,8 +164,8 @@ package struct Records: Sendable {
     decoded.last { $0.address == address }?.value as? Value
   }
 
-  /// Nil where there is no record. Asking for a record that was not among the needs is a programming error, which stops
-  /// every build rather than decide on nothing.
+  /// Nil if there is no record. Asking for a record that was not among the needs is a programming error,
+  /// which stops every build rather than decide on nothing.
   package func text(_ address: RecordAddress) -> String? {
     guard let text = texts[address] else { preconditionFailure("\(address) was not among the needs") }
     return text

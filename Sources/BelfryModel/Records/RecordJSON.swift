@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
-/// JSON as the records and the log hold it: sorted keys, so that equal values are equal texts and a
-/// precondition compares what it means to compare.
+/// The JSON of the records and the log. Its keys are sorted, so that equal values are equal texts, and a
+/// precondition compares values by their texts.
 package enum RecordJSON {
   package static func text(_ value: some Encodable) throws(Refusal) -> String {
     let encoder = JSONEncoder()
@@ -9,13 +9,13 @@ package enum RecordJSON {
     do {
       return String(decoding: try encoder.encode(value), as: UTF8.self)
     } catch {
-      // A number that JSON cannot say (infinity, not-a-number) is the only way to get here.
+      // Only a number that JSON cannot express (infinity, not-a-number) leads here.
       throw Refusal(.invalidField, "cannot be written as JSON: \(error)")
     }
   }
 
-  /// Of what Belfry itself gave its names. Foundation hashes the names as strings, so what callers named is read and
-  /// written by the two below.
+  /// Reads JSON whose names are all Belfry's own. Foundation hashes the names as strings, so JSON with names
+  /// that callers chose is read and written by the two functions below.
   package static func value<Value: Decodable>(_: Value.Type, _ text: String) -> Value? {
     try? JSONDecoder().decode(Value.self, from: Data(text.utf8))
   }
@@ -27,7 +27,7 @@ package enum RecordJSON {
   package static func value(_ text: String) -> JSONValue? { try? JSONParser.value(of: Array(text.utf8)) }
 }
 
-// MARK: - Records by what they mean
+// MARK: - Decoded records
 
 extension Records {
   package func server(_ space: SpaceID) throws(Refusal) -> ServerRecord {
@@ -74,7 +74,7 @@ extension Records {
     return value
   }
 
-  /// Deciding on a record one cannot read would be deciding on nothing.
+  /// The refusal of an unreadable record: deciding without it would be deciding on nothing.
   func unreadable(_ address: RecordAddress) -> Refusal {
     Refusal(
       .unavailable,
@@ -83,9 +83,9 @@ extension Records {
 }
 
 extension RecordAddress {
-  /// The settings that a text at this address says, for a caller that keeps them beside the text: every send decides on
-  /// them, they hardly ever change, and decoding them was a tenth of a send. Nil at other addresses, and of a text that
-  /// cannot be read.
+  /// The settings that a text at this address encodes, for a caller that keeps them with the text. Every send
+  /// decides on them, they hardly ever change, and decoding them was a tenth of a send. Nil at other
+  /// addresses, and for a text that cannot be read.
   package func settings(decoding text: String) -> (any Sendable)? {
     if table == .channels { return RecordJSON.value(ChannelRecord.self, text) }
     guard self == .settings(space) else { return nil }

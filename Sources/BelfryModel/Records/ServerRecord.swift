@@ -10,14 +10,14 @@ package struct ServerRecord: AdministeredRecord {
   package var createdAt: Int64
   package var inviteMode: InviteMode
   package var applyMode: ApplyMode
-  /// Whether members who are no admins may invite, too.
+  /// True if members who are no admins may invite, too.
   package var membersMayInvite: Bool
-  /// Whether admins may create and remove channels, too.
+  /// True if admins may create and remove channels, too.
   package var adminsMayCreateChannels: Bool
   package var defaultChannelId: EntityID
   /// The members who may send to everybody in the server; nil: all.
   package var sendMode: SendMode?
-  /// Which nicks users send under; nil: any that they give.
+  /// The nicks under which users send; nil: any that they give.
   package var nicks: NickRule?
   package var removedAt: Int64?
 
@@ -64,13 +64,13 @@ extension ServerRecord {
     throw Refusal(.muted, "you are muted in this server until \(until), in milliseconds since 1970")
   }
 
-  /// - Throws: `forbidden` for a plain member, where only the owner and the admins send to everybody.
+  /// - Throws: `forbidden` for a plain member, if only the owner and the admins send to everybody.
   package func requireMayBroadcast(_ member: MemberRecord) throws(Refusal) {
     guard sendMode == .admins, member.role == .member else { return }
     throw Refusal(.forbidden, "only the owner and the admins may send to everybody in this server")
   }
 
-  /// - Throws: `forbidden` for another nick than that of the profile, where the server takes no other.
+  /// - Throws: `forbidden` for another nick than that of the profile, if the server takes no other.
   package func requireMayUse(nick: String, _ member: MemberRecord) throws(Refusal) {
     guard nicks == .profile, member.nick != nick else { return }
     throw Refusal(
@@ -132,7 +132,7 @@ package struct ChannelRecord: Sendable, Hashable, Codable {
     case `public`, `private`
   }
 
-  /// Who belongs to the channel: every member of the server, or the channel's own roster.
+  /// The members of the channel: every member of the server, or the channel's own roster.
   package enum Membership: String, Sendable, Codable, CaseIterable {
     case everyone, roster
   }
@@ -142,7 +142,8 @@ package struct ChannelRecord: Sendable, Hashable, Codable {
   package var ext: String?
   package var type: Kind
   package var membership: Membership
-  /// How many its roster takes; nil: as many as the server has. A channel of everyone's has no such bound.
+  /// The most members of its roster; nil: as many as the server has. A channel of everyone's has no such
+  /// bound.
   package var maxMembers: Int?
   package var createdAt: Int64
 
@@ -169,7 +170,7 @@ package struct ChannelRecord: Sendable, Hashable, Codable {
 }
 
 extension Refusal {
-  /// The refusal where the channel does not exist, and where the caller must not know that it does.
+  /// The refusal if the channel does not exist, or if the caller must not know that it does.
   package static func noChannel(_ id: EntityID, in space: SpaceID) -> Refusal {
     Refusal(.notFound, "there is no channel \(id) in server \(space.name)", field: "channelId")
   }

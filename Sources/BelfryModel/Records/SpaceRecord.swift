@@ -1,23 +1,26 @@
-/// What the settings of servers, groups and rooms have in common.
+/// The common settings of servers, groups and rooms.
 package protocol SpaceRecord: Sendable, Hashable, Codable {
   static var kind: SpaceKind { get }
-  /// The owner; of a room the host.
+  /// The owner; for a room the host.
   var owner: AccountID { get }
   var admins: [AccountID] { get }
-  /// When the space was removed, milliseconds since 1970. Its members still see its entries until retention; for
-  /// operations it does not exist.
+  /// The time at which the space was removed, milliseconds since 1970. Its members still see its entries
+  /// until retention; for operations it does not exist.
   var removedAt: Int64? { get }
-  /// Whether accounts that are no members are told that the space does not exist.
+  /// True if accounts that are no members are told that the space does not exist.
   var isHiddenFromStrangers: Bool { get }
-  /// As attachments and HTTP show it.
+  /// The space in the form that attachments and HTTP show.
   func info(_ space: SpaceID) -> JSONValue
-  /// Checks whether the space takes sends and members at all, also from trusted callers. By default every space does.
+  /// Throws if the space takes no sends and no members, even from trusted callers. Unless a record
+  /// says more, every space takes them.
   func requireEnabled() throws(Refusal)
-  /// Checks whether a member may send to the space now. Unless a record says more, every member may.
+  /// Throws if a member may not send to the space now. Unless a record says more, every member may.
   func requireMaySend(_ member: MemberRecord, nowMilliseconds: Int64) throws(Refusal)
-  /// Checks whether a member may send to everybody in the space. Unless a record says more, every member may who may send.
+  /// Throws if a member may not send to everybody in the space. Unless a record says more, every member who
+  /// may send may do so.
   func requireMayBroadcast(_ member: MemberRecord) throws(Refusal)
-  /// Checks whether a member may send under a nick that is not that of its profile. By default every member may.
+  /// Throws if a member may not send under a nick that is not that of its profile. Unless a record says
+  /// more, every member may.
   func requireMayUse(nick: String, _ member: MemberRecord) throws(Refusal)
 }
 
@@ -40,7 +43,7 @@ extension Records {
 }
 
 extension Refusal {
-  /// The refusal where the space does not exist, and where the caller must not know that it does.
+  /// The refusal if the space does not exist, or if the caller must not know that it does.
   package static func absent<Record: SpaceRecord>(_: Record.Type, _ space: SpaceID) -> Refusal {
     absent(space)
   }
@@ -63,8 +66,9 @@ extension Records {
 
   /// The precondition that these records still have the texts that were read.
   func unchanged(_ addresses: [RecordAddress]) -> [RecordAddress: String?] {
-    // For a send these are mostly all the records read, and no other dictionary is needed. Compared both ways: an address
-    // may be listed twice, and the records of a batch's other lines may have been read, too.
+    // For a send these are mostly all the records that were read, and no other dictionary is needed. They are
+    // compared both ways: an address may be listed twice, and the records of a batch's other lines may have
+    // been read, too.
     let few = 8
     if addresses.count <= few, texts.count == addresses.count, texts.keys.allSatisfy(addresses.contains) {
       return texts

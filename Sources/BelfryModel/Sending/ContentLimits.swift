@@ -1,4 +1,4 @@
-// What a custom notification may hold. Each check names the field in the wire's spelling.
+// The limits of a custom notification. Each check names the field in the wire's spelling.
 
 extension NotificationContent {
   /// The limits on the fields a sender may set.
@@ -39,7 +39,7 @@ extension NotificationContent {
     }
   }
 
-  /// What a sender may set `status` to, beside 0.
+  /// The values of `status` that a sender may set, in addition to 0.
   package static let customStatus = 10_001...Int(Int32.max)
 
   package static func check(status: Int) throws(Refusal) {
@@ -77,8 +77,8 @@ extension NotificationContent {
     guard text.utf8.count >= bytes.lowerBound else { throw .invalid(field, "must not be empty") }
   }
 
-  /// Characters are Unicode scalars: what people take for one character has no limit of its own, and
-  /// a letter may carry a megabyte of accents.
+  /// Characters are Unicode scalars: a character as people see it has no limit of its own, and a letter may
+  /// carry a megabyte of accents.
   package static func check(_ text: String?, _ field: String, characters: Int) throws(Refusal) {
     guard let count = text?.unicodeScalars.count, count > characters else { return }
     throw .invalid(field, "must be at most \(characters) characters, has \(count)")

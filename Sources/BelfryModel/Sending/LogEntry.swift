@@ -1,17 +1,17 @@
 internal import BelfryBytes
 
-/// One entry of a space's log, as a reader finds it: a notification, or what has become of one.
+/// One entry of a space's log, as a reader finds it: a notification, or an update of one.
 package struct LogEntry: Sendable, Hashable {
   package var id: MessageID
   package var audience: Audience
-  /// The notification's content as JSON text, an object, in UTF-8; with what became of it since. Where it was
-  /// read, it is a part of what came from Redis: on its way to a consumer it is copied and never looked into. Empty if
-  /// the notification was recalled.
+  /// The notification's content as JSON text, an object, in UTF-8, with its updates applied. An entry that
+  /// was read has it as a part of Redis's answer: on its way to a consumer it is copied and never parsed.
+  /// Empty if the notification was recalled.
   package var content: ArraySlice<UInt8>
   /// Milliseconds since 1970; nil if never updated.
   package var updateTime: Int64?
-  /// The entry that this one says the new content of, an earlier one of the log: then it is no notification of its
-  /// own. Who has that one learns of it here, and its audience is the same.
+  /// The earlier entry of the log that this one gives new content to. Such an entry is no notification of its
+  /// own. Its audience is the same, so every account that has the earlier one learns of the update here.
   package var updates: MessageID?
 
   package init(
@@ -34,26 +34,26 @@ package struct LogEntry: Sendable, Hashable {
       updates: updates)
   }
 
-  /// Whether the notification was recalled. An entry that updates one which was recalled says that it was.
+  /// True if the notification was recalled. An entry that updates a recalled one says that it was recalled.
   package var isRecalled: Bool { content.isEmpty }
 
-  /// The notification that it is, or is about.
+  /// The notification that it is, or that it updates.
   package var notificationID: MessageID { updates ?? id }
 
-  /// When the notification was appended, milliseconds since 1970. A recalled one has no content left, and only its id says the
-  /// time, which may be some seconds ahead of the clock.
+  /// The time at which the notification was appended, milliseconds since 1970. A recalled one has no content
+  /// left, and only its id says the time, which may be some seconds ahead of the clock.
   package var time: Int64 { content.timeAtBeginning ?? notificationID.unixMilliseconds }
 
-  /// The notification's type; 0 if the content is none that Belfry writes. It is the last name of every content, so
-  /// nothing else of the content has to be looked at.
+  /// The notification's type; 0 if the content is none that Belfry writes. It is the last name of every
+  /// content, so nothing else of the content has to be looked at.
   package var type: Int {
     let beforeEnd = content.dropLast()
     let colon = beforeEnd.lastIndex(of: UInt8(ascii: ":")) ?? beforeEnd.endIndex
     return Int64(digits: beforeEnd[colon...].dropFirst()).flatMap { Int(exactly: $0) } ?? 0
   }
 
-  /// Whether the notification counts in the number on an app's icon (`needBadge`). Behind the flags of a content stand only
-  /// numbers and the names of accounts, so the last brace that opens is that of the flags.
+  /// True if the notification counts in the number on an app's icon (`needBadge`). After the flags of a
+  /// content come only numbers and the names of accounts, so the last brace that opens is that of the flags.
   package var countsInBadge: Bool {
     guard let flags = content.lastIndex(of: UInt8(ascii: "{")) else { return true }
     return !content[flags...].dropFirst().starts(with: Self.noBadge)
@@ -61,8 +61,8 @@ package struct LogEntry: Sendable, Hashable {
 
   private static let noBadge = Array("\"needBadge\":false".utf8)
 
-  /// The entry with no more of its content than its type and what says whether it counts in the badge. A copy: the content
-  /// is a part of all that came from Redis with it.
+  /// The entry with only the parts of its content that counting needs: its type, and if it counts in the
+  /// badge. They are copied, since the content would keep all of Redis's answer in memory.
   package var forCounting: LogEntry {
     var entry = self
     let flag = countsInBadge ? "" : "\"needBadge\":false,"
@@ -75,8 +75,8 @@ package struct LogEntry: Sendable, Hashable {
     set { content = ArraySlice(newValue.utf8) }
   }
 
-  /// The notification as consumers receive it. The content was rendered once, when it was sent; what is
-  /// added here are the fields that only the append could know.
+  /// Appends the notification in the form that consumers receive. The content was rendered once, when it was
+  /// sent. Only the fields that the append alone could know are added here.
   package func appendNotification(to bytes: inout [UInt8]) {
     Self.appendNotification(notificationID, updateTime, content, to: &bytes)
   }
@@ -102,7 +102,7 @@ package struct LogEntry: Sendable, Hashable {
 }
 
 extension ArraySlice<UInt8> {
-  /// The time of a content that begins with it, as it does where the entry's id is ahead of the clock.
+  /// The time at the beginning of the content. A content has one if the entry's id is ahead of the clock.
   fileprivate var timeAtBeginning: Int64? {
     guard starts(with: TimeField.beginning) else { return nil }
     return Int64(digits: dropFirst(TimeField.beginning.count).prefix { $0 != UInt8(ascii: ",") })
@@ -122,23 +122,24 @@ extension Notification {
   }
 }
 
-/// What became of an entry after it was appended: its new body, ext or status, or that it was recalled.
+/// The changes of an entry after it was appended: its new body, ext or status, or its recall.
 package struct UpdateRecord: Sendable, Hashable, Codable {
   /// Nil: as it was sent.
   package var body: String?
   package var ext: String?
   package var status: Int?
   package var updateTime: Int64
-  /// Nil unless it was recalled; then nothing else is left of it, and nothing changes it any more.
+  /// Nil unless it was recalled. Then nothing else is left of it, and nothing changes it any more.
   package var recall: Recall?
-  /// In a personal space the stream id of the entry that says all this; nil in others, and before the commit.
+  /// In a personal space the stream id of the entry that announces all this; nil in others, and before the
+  /// commit.
   private var entry: String?
 
-  /// Who recalled it, at the time of the update.
+  /// The account that recalled it, at the time of the update.
   package struct Recall: Sendable, Hashable, Codable {
     /// Nil: a trusted caller in nobody's name.
     package var by: AccountID?
-    /// Whose it was, if a user's: who may ask for its recall again.
+    /// The sender, if a user sent it: the sender may ask for its recall again.
     package var sender: AccountID?
   }
 
@@ -154,8 +155,9 @@ package struct UpdateRecord: Sendable, Hashable, Codable {
     self.recall = recall
   }
 
-  /// The entry of a personal space that says all this. The next update takes its place, and it goes with the notification when
-  /// that is read: a mailbox counts its entries, and nobody would read it any more.
+  /// The entry of a personal space that announces all this. The next update takes its place, and it is
+  /// deleted with the notification when that is read: a mailbox counts its entries, and nobody would read
+  /// this one any more.
   package var announcement: MessageID? { entry.flatMap { MessageID(streamForm: $0) } }
 
   /// The record's text, as its commit writes it.

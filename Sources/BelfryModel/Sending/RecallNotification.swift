@@ -1,14 +1,15 @@
-/// Takes back a stored notification: nobody is shown it any more, and the devices that were are told. Its sender may, at
-/// any time and without a right to send there, since it says nothing to anybody; and trusted callers.
+/// Takes back a stored notification: nobody is shown it any more, and devices that were shown it are told.
+/// Its sender may do so at any time, without a right to send there, since a recall says nothing to anybody.
+/// Trusted callers may do so as well.
 ///
-/// Only custom notifications are their senders' own. What an operation has told cannot be taken back by whoever carried
-/// the operation out: the removed would not learn that they were.
+/// Only custom notifications are their senders' own. An account that carried an operation out cannot take
+/// back its notifications: removed accounts would not learn that they were removed.
 package struct RecallNotification: Operation {
   package var space: SpaceID
   package var entry: LogEntry
   package var actor: Actor
 
-  /// - Parameter entry: as the log has it. It was read before, which is safe since entries never change.
+  /// - Parameter entry: the entry in the log. It was read before, which is safe since entries never change.
   package init(_ entry: LogEntry, in space: SpaceID, by actor: Actor) {
     self.space = space
     self.entry = entry
@@ -33,7 +34,8 @@ package struct RecallNotification: Operation {
     var transaction = Transaction(space)
     transaction.preconditions = records.unchanged([address])
     transaction.changes[address] = try record.text(in: space)
-    // Without room in a mailbox: a full one must not keep what its sender takes back, and there is one for each entry.
+    // The update needs no room in a mailbox: a full mailbox must not keep an entry that its sender takes
+    // back, and there is one update for each entry.
     transaction.updates = [
       Update(
         of: entry.id, atMilliseconds: record.updateTime, nil, to: entry.audience,
@@ -52,6 +54,6 @@ package struct RecallNotification: Operation {
 }
 
 extension NotificationContent {
-  /// Who may recall it beside trusted callers.
+  /// The account that may recall it, in addition to trusted callers.
   fileprivate var recaller: AccountID? { type == Catalogue.custom.code ? fromAccount : nil }
 }

@@ -1,6 +1,6 @@
 package import BelfryBytes
 
-/// A send as a repetition of it is recognised: by whom, where, under which id, and what.
+/// The facts by which a repeated send is recognised: the sender, the space, the sender's id, and the content.
 package struct RepeatedSend: Sendable {
   package var space: SpaceID
   package var dedupe: Dedupe
@@ -13,7 +13,7 @@ package struct RepeatedSend: Sendable {
   }
 }
 
-/// An operation that may have been done before, and what it gives then.
+/// An operation that may have been done before, and its outcome in that case.
 package struct Repetition<Output: Sendable>: Sendable {
   package var send: RepeatedSend
   package var output: Output
@@ -24,11 +24,11 @@ package struct Repetition<Output: Sendable>: Sendable {
   }
 }
 
-/// A notification's content as the log holds it, and where in it stands what Belfry itself filled in.
+/// A notification's content as the log holds it, and the place in it that Belfry itself filled in.
 package struct ContentText: Sendable {
   package let bytes: [UInt8]
-  /// The device, with the comma before it, or after it where it comes first: what is repeated may come from
-  /// another device of the sender. Empty if no device is said.
+  /// The device, with the comma before it, or after it if it comes first. It is not compared, since a
+  /// repetition may come from another device of the sender. Empty if there is no device.
   let device: Range<Int>
 
   init(bytes: [UInt8], device: Range<Int>) {
@@ -38,12 +38,13 @@ package struct ContentText: Sendable {
   }
 }
 
-/// Tells whether what was sent again is what was sent first. It only tells a caller of a mistake, so a few digits do:
-/// each would be kept for every send.
+/// Says if a repeated send has the content of the first one. It only tells a caller of a mistake, so a few
+/// digits are enough: they are kept for every send.
 package struct SendFingerprint: Sendable, Hashable {
   private var hash = StableHash.basis
 
-  /// Of a send, which has one content. Through a list or a sequence it would take twice as long.
+  /// The fingerprint of a send, which has one content. Through a list or a sequence it would take twice as
+  /// long.
   package init(_ content: ContentText) { add(content) }
 
   package init(_ contents: [ContentText]) {
@@ -53,11 +54,11 @@ package struct SendFingerprint: Sendable, Hashable {
   private mutating func add(_ content: ContentText) {
     add(content.bytes[..<content.device.lowerBound])
     add(content.bytes[content.device.upperBound...])
-    // No content holds a line's end, so one text is never taken for two.
+    // No content contains the end of a line, so no two lists of contents are taken for the same.
     mix(UInt64(UInt8(ascii: "\n")))
   }
 
-  /// Eight bytes at a time: each content is gone through.
+  /// Adds eight bytes at a time, for speed: each content is read as a whole.
   private mutating func add(_ bytes: ArraySlice<UInt8>) {
     // SAFETY: bytes are read as bytes.
     let span = unsafe bytes.span.bytes
@@ -72,7 +73,7 @@ package struct SendFingerprint: Sendable, Hashable {
     mix(rest.reduce(UInt64(rest.count)) { $0 << 8 | UInt64($1) })
   }
 
-  /// Each bit of the word, the highest too, comes to decide all of the hash.
+  /// Mixes so that each bit of the word, even the highest, affects all of the hash.
   private mutating func mix(_ word: UInt64) {
     hash = (hash ^ word) &* 0x9e37_79b9_7f4a_7c15
     hash ^= hash >> 29

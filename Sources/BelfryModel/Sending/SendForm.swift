@@ -1,5 +1,5 @@
-/// What a custom send addresses, by the fields that it gives: a space or none, a channel of it or none, some accounts or
-/// everyone.
+/// The address of a custom send, by the fields that it gives: a space or none, a channel of it or none, some
+/// accounts or everyone.
 package struct SendForm: Sendable, Hashable {
   /// Nil: accounts by name, which need not share a space.
   package var space: SpaceID?

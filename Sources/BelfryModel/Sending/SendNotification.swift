@@ -1,28 +1,28 @@
-/// Sends a custom notification: one append, whatever the audience.
+/// Sends a custom notification: one append, for an audience of any size.
 ///
-/// A user sends as themselves, to spaces they belong to; a trusted caller sends anywhere. If a named receiver is no member,
-/// the whole send is refused.
+/// A user sends as themselves, to spaces that they belong to; a trusted caller sends anywhere. If a named
+/// receiver is no member, the whole send is refused.
 ///
-/// A class, and its own output: a notification's content is twenty values, which would be copied ten times between the
-/// request and the answer.
+/// It is a class, and its own output: a notification's content is twenty values, which would be copied ten
+/// times between the request and the answer.
 package final class SendNotification: Operation {
   package let space: SpaceID
   package let actor: Actor
   package let content: NotificationContent
-  /// False when the sender gave no `messageClientId`. Then it repeats no earlier send; it is remembered by the one that it
-  /// is given, so that it can be repeated with that.
+  /// False if the sender gave no `messageClientId`. Then the send repeats no earlier one. It is remembered by
+  /// the id that it was given, so that it can be repeated with that.
   package let mayRepeat: Bool
 
   private let form: SendForm
-  /// What the sender gave, where a callback has changed it.
+  /// The sender's own content, if a callback has changed it.
   private let given: NotificationContent?
-  /// Nobody receives it, although its sender is told that it was sent.
+  /// True if nobody receives it, although its sender is told that it was sent.
   private let isSilenced: Bool
 
-  /// The sends that a request amounts to: one, but for an ephemeral notification to several accounts, which is published
-  /// in each personal space, since there is no stored direct message to point at.
+  /// The sends that a request amounts to. It is one, except for an ephemeral notification to several
+  /// accounts: that is published in each personal space, since there is no stored direct message to point at.
   ///
-  /// - Parameter generatedClientId: the `messageClientId` when the sender gave none.
+  /// - Parameter generatedClientId: the `messageClientId` if the sender gave none.
   package static func sends(
     _ content: NotificationContent, by actor: Actor, generatedClientId: String
   ) throws(Refusal) -> [SendNotification] {
@@ -40,7 +40,7 @@ package final class SendNotification: Operation {
     return sends
   }
 
-  /// - Parameter space: nil: where the form says, or what it names makes it.
+  /// - Parameter space: nil: the space that the form names, or that its named accounts imply.
   private init(
     _ given: NotificationContent, _ form: SendForm, in space: SpaceID? = nil, by actor: Actor,
     generatedClientId: String
@@ -62,7 +62,7 @@ package final class SendNotification: Operation {
     isSilenced = false
   }
 
-  /// The same send with what a callback made of it.
+  /// The same send with a callback's changes.
   init(_ send: SendNotification, content: NotificationContent, isSilenced: Bool) {
     space = send.space
     actor = send.actor
@@ -82,7 +82,7 @@ package final class SendNotification: Operation {
       + (form.named ?? []).map { .member($0, of: space) }
   }
 
-  /// Whether the sender gave no nick, so that receivers are told that of the sender's profile in the server.
+  /// True if the sender gave no nick, so that receivers are told that of the sender's profile in the server.
   private var takesNick: Bool { space.kind == .server && content.fromNick == nil }
 
   /// The content with the nick of the sender's profile; nil if it takes none.
@@ -111,7 +111,8 @@ package final class SendNotification: Operation {
   /// The options of a direct message's receivers lie in other partitions, where this commit cannot check them.
   package var mayUseCached: Bool { space.kind != .direct }
 
-  /// Recognised by sender, space and `messageClientId`, whatever has become of memberships since.
+  /// A repetition is recognised by sender, space and `messageClientId`, also if memberships have changed
+  /// since.
   package var repetition: Repetition<SendNotification>? {
     guard mayRepeat else { return nil }
     return dedupe.map { Repetition(of: RepeatedSend(in: space, $0, given ?? content), self) }
@@ -125,7 +126,7 @@ package final class SendNotification: Operation {
     _ records: Records, context: DecisionContext
   ) throws(Refusal) -> Decision<SendNotification> {
     try requireOwnDevice()
-    // Decided with the send: a repetition may come after its notification has expired.
+    // This is decided with the send: a repetition may come after its notification has expired.
     if let time = content.expireAt, time <= context.nowMilliseconds {
       throw .invalid("expireAt", "must lie in the future, in milliseconds since 1970")
     }
@@ -150,7 +151,8 @@ package final class SendNotification: Operation {
     return Decision(transaction, self)
   }
 
-  /// It has an id, and is remembered as every send is; it is stored nowhere, and for nobody.
+  /// A silenced send has an id, and is remembered as every send is. It is stored nowhere, and nobody receives
+  /// it.
   private func silenced(_ transaction: Transaction) -> Transaction {
     var transaction = transaction
     var content = content
@@ -198,7 +200,7 @@ extension Actor {
 }
 
 extension SpaceID {
-  /// Where a send to accounts by name goes: for one its personal space, for several a direct message.
+  /// The destination of a send to accounts by name: for one its personal space, for several a direct message.
   fileprivate static func accounts(
     _ accounts: [AccountID], from sender: AccountID?, _ messageClientId: String
   ) -> SpaceID {

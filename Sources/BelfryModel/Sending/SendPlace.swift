@@ -1,19 +1,19 @@
-/// Where a notification is sent, by its records: a server, one of its channels, a group or a room. Answers what a send has
-/// to know of sender and receivers there.
+/// The place of a send, by its records: a server, one of its channels, a group or a room. It gives the facts
+/// about sender and receivers there that a send has to know.
 struct SendPlace {
   private let space: SpaceID
   private let settings: any SpaceRecord
   private let channel: (id: EntityID, record: ChannelRecord)?
-  /// The sender's member record; nil of a trusted caller, which may send anywhere.
+  /// The sender's member record; nil for a trusted caller, which may send anywhere.
   private let sender: MemberRecord?
   private let records: Records
 
-  /// The records that ``init(_:channel:_:for:)`` reads, beside the actor's own.
+  /// The records that ``init(_:channel:_:for:)`` reads, in addition to the actor's own.
   static func needs(_ space: SpaceID, channel: EntityID?) -> [RecordAddress] {
     [.settings(space)] + (channel.map { [.channel($0, of: space)] } ?? [])
   }
 
-  /// - Throws: `notFound` where the place does not exist, was removed, or is hidden from the sender.
+  /// - Throws: `notFound` if the place does not exist, was removed, or is hidden from the sender.
   init(
     _ space: SpaceID, channel id: EntityID?, _ records: Records, for actor: Actor
   ) throws(Refusal) {
@@ -44,7 +44,7 @@ struct SendPlace {
       channelHasRoster: channel?.record.hasRoster ?? false, named: named ?? [])
   }
 
-  /// - Throws: `disabled` where nobody may send; `notMember`, `muted` or `forbidden` when this user may not.
+  /// - Throws: `disabled` if nobody may send; `notMember`, `muted` or `forbidden` if this user may not.
   func requireMaySend(nowMilliseconds: Int64) throws(Refusal) {
     try settings.requireEnabled()
     guard let member = sender else { return }
@@ -91,7 +91,7 @@ struct SendPlace {
 }
 
 extension Records {
-  /// The settings of the space, whatever its kind. Personal spaces and direct messages have none.
+  /// The settings of a space of any kind. Personal spaces and direct messages have none.
   fileprivate func anySettings(_ space: SpaceID) throws(Refusal) -> any SpaceRecord {
     switch space.kind {
     case .server: return try settings(ServerRecord.self, space)

@@ -1,7 +1,7 @@
-// What an account lets others do to it without asking: by its options, and by the accounts it has blocked. A refusal does
-// not say which of the two it was. Trusted callers are not bound by them.
+// The acts of others that an account allows without being asked, by its options and by the accounts that it
+// has blocked. A refusal does not say which of the two it was. Trusted callers are not bound by them.
 
-/// What one account does to another.
+/// An act of one account towards another.
 package enum Approach: Sendable, CaseIterable {
   /// Sends to the other account directly.
   case write
@@ -18,14 +18,14 @@ package struct CompanyQuestion: Sendable, Hashable {
 }
 
 extension RecordAddress {
-  /// Since when the account is blocked by another one, milliseconds since 1970.
+  /// The record that the account is blocked by another one, and since when, milliseconds since 1970.
   package static func blocked(_ account: AccountID, by other: AccountID) -> Self {
     .banned(account, from: .personal(other))
   }
 }
 
 extension Actor {
-  /// The records that say what these accounts let the actor do.
+  /// The records that say if these accounts allow the actor's act.
   func needs(toApproach accounts: [AccountID]) -> [RecordAddress] {
     guard !isTrusted, let account else { return [] }
     return accounts.flatMap { other -> [RecordAddress] in
@@ -48,9 +48,10 @@ extension Actor {
 }
 
 extension Draft {
-  /// Whether the account may be added to the space without being asked. Others may use half of the number of spaces an
-  /// account can be in; the rest is for spaces it joins by itself. Spaces it has left count too, since each remains in its
-  /// feed until retention, so that adding and removing it again and again is bounded.
+  /// True if the account may be added to the space without being asked. Others may use half of the number of
+  /// spaces that an account can be in; the rest is for spaces that it joins by itself. Spaces that it has
+  /// left count too, since each remains in its feed until retention. So adding and removing it again and
+  /// again is bounded.
   func mayBePutIn(_ account: AccountID) throws(Refusal) -> Bool {
     if actor.isTrusted { return true }
     guard context.spacesOfJoiners[account]?.known ?? 0 < limits.forcedSpacesPerAccount(Record.kind) else {

@@ -1,12 +1,14 @@
-// What waits for an account alone: entries of its personal space, and direct messages. Anybody may write there, so it
-// is bounded, and whoever would cross the bound is refused: nothing that waits ever gives way to something new.
+// The unread entries of one account alone: those of its personal space, and direct messages. Anybody may
+// write there, so the mailbox is bounded. An entry that would cross the bound is refused: no unread entry
+// ever gives way to a new one.
 
-/// How full a mailbox is.
+/// The level of a mailbox.
 package struct MailboxLevel: Sendable, Hashable {
-  /// Entries of the personal space; those that were read are deleted.
+  /// The entries of the personal space; entries that were read are deleted.
   package var entries: Int
   package var directMessages: Int
-  /// Of both, what the sender in question has written since the account last marked something as read.
+  /// The entries of both kinds that the sender in question has written since the account last marked an entry
+  /// as read.
   package var fromSender: Int
 
   package init(entries: Int = 0, directMessages: Int = 0, fromSender: Int = 0) {
@@ -16,11 +18,11 @@ package struct MailboxLevel: Sendable, Hashable {
   }
 }
 
-/// How full a mailbox may be for an actor to add to it.
+/// The level up to which an actor may fill a mailbox.
 package struct MailboxCapacity: Sendable, Hashable {
   package var entries: Int
   package var directMessages: Int
-  /// Nil: a trusted caller, whom no share binds.
+  /// Nil: a trusted caller, which no share binds.
   package var sender: AccountID?
   package var perSender: Int
 
@@ -31,7 +33,7 @@ package struct MailboxCapacity: Sendable, Hashable {
   private func hasShare(_ level: MailboxLevel) -> Bool { sender == nil || level.fromSender < perSender }
 }
 
-/// The mailboxes that an operation adds to, and for whom.
+/// The mailboxes that an operation adds to, and the sender whose share is used.
 package struct MailboxQuestion: Sendable, Hashable {
   package var accounts: [AccountID]
   /// Nil: a trusted caller.
@@ -55,7 +57,7 @@ extension Limits {
 }
 
 extension Actor {
-  /// The account whose rate and whose share of mailboxes are used; nil of a trusted caller.
+  /// The account whose rate and whose share of mailboxes are used; nil for a trusted caller.
   package var charged: AccountID? { isTrusted ? nil : account }
 }
 

@@ -1,4 +1,5 @@
-/// An account says what it wants to hear. All of its devices go by it from then on, and are shown anew what is for them.
+/// An account sets its preferences. All of its devices follow them from then on, and are shown their
+/// notifications again.
 package struct SetPreferences: Operation {
   package var space: SpaceID
   package var account: AccountID
@@ -29,8 +30,8 @@ package struct SetPreferences: Operation {
     return Decision(transaction, preferences)
   }
 
-  /// A preference that has ended is taken if the account has it, and dropped. A client that adds one to those that it was
-  /// shown may have been shown it before it ended.
+  /// A preference that has ended is accepted if the account has it, and dropped. A client that adds a
+  /// preference to those that it was shown may have been shown it before it ended.
   private func check(_ known: Preferences, nowMilliseconds now: Int64) throws(Refusal) {
     guard preferences.count <= Limits.preferencesPerAccount else {
       throw .invalid(
@@ -51,7 +52,7 @@ package struct SetPreferences: Operation {
       if one.hasEnded(nowMilliseconds: now) {
         throw .invalid(field + ".until", "must lie in the future, in milliseconds since 1970")
       }
-      // Of two that are as specific nobody could say which one holds.
+      // If two preferences are equally specific, nobody could say which one applies.
       let types = one.types.map { $0.map(Int?.some) } ?? [nil]
       for type in types where !seen.insert(Place(space: one.space, type: type)).inserted {
         throw .invalid(field, "has a second preference for the same space and type")

@@ -1,6 +1,6 @@
-// What operations on channels have in common.
+// The common parts of operations on channels.
 
-// MARK: - Who is in it
+// MARK: - The members of a channel
 
 extension Draft<ServerRecord> {
   /// The channel, for an account that belongs to it; a trusted caller need not. A channel that the account does not see
@@ -39,8 +39,9 @@ extension Draft<ServerRecord> {
     return member
   }
 
-  /// Adds a member of the server to the channel's roster. Where the channel bounds its roster, needs the roster's count.
-  /// - Throws: `full` when the roster has as many as it takes.
+  /// Adds a member of the server to the channel's roster. If the channel bounds its roster, needs the
+  /// roster's count.
+  /// - Throws: `full` if the roster has as many members as it may.
   mutating func joinChannel(
     _ id: EntityID, _ channel: ChannelRecord, _ account: AccountID, _ member: MemberRecord
   ) throws(Refusal) {
@@ -56,7 +57,8 @@ extension Draft<ServerRecord> {
     change(.channelMember(account, channel: id, of: space), to: MessageID.beforeThisCommit.streamForm)
   }
 
-  /// Removes a member from the channel's roster. What this commit announces is the last they see of it.
+  /// Removes a member from the channel's roster. The member still sees the announcements of this commit, and
+  /// no later entries.
   mutating func leaveChannel(_ id: EntityID, _ account: AccountID, _ member: MemberRecord) {
     var member = member
     member.membership.channels[id]?.leave(through: .endOfThisCommit)
@@ -91,7 +93,7 @@ extension Draft<ServerRecord> {
     return try records.former(account, of: space)
   }
 
-  /// Changes that record. Needs the same records.
+  /// Changes the record of a member or of a former member. Needs the same records.
   mutating func changeMember(
     _ account: AccountID, seesOtherwise: Bool = false,
     _ body: (Self, inout MemberRecord) throws(Refusal) -> Void
@@ -112,7 +114,7 @@ extension Refusal {
   }
 }
 
-// MARK: - Who is told
+// MARK: - The accounts that are notified
 
 extension Draft<ServerRecord> {
   /// A channel appears to, or disappears from, all who see it (``MemberRecord/sees(_:_:)``).
@@ -123,7 +125,7 @@ extension Draft<ServerRecord> {
       channel: channel.scene(id))
   }
 
-  /// Notifies those of the accounts that begin to see the channel with this commit, or no longer do.
+  /// Notifies those of the accounts that begin to see the channel with this commit, or no longer see it.
   mutating func announceVisibility(
     of id: EntityID, _ channel: ChannelRecord, changedFor accounts: [AccountID]
   ) throws(Refusal) {
@@ -147,7 +149,7 @@ extension Draft<ServerRecord> {
       except: [account])
   }
 
-  /// Notifies the others in the channel of who left or was removed.
+  /// Notifies the others in the channel of the accounts that left or were removed.
   mutating func announceLeft(_ accounts: [AccountID], _ id: EntityID, _ channel: ChannelRecord) {
     if accounts.isEmpty { return }
     announce(

@@ -1,5 +1,5 @@
-/// The owner may open a channel, and the admins where the server lets them: public or private, of
-/// everyone or with a roster of its own.
+/// The owner may open a channel, and so may the admins if the server lets them. A channel is public or
+/// private, and has every member or a roster of its own.
 package struct CreateChannel: SpaceOperation {
   package static let name = OperationName(.channel, "create")
   package static let access = Access.ownRule
@@ -14,7 +14,7 @@ package struct CreateChannel: SpaceOperation {
   package var maxMembers: Int?
   package var type: ChannelRecord.Kind
   package var membership: ChannelRecord.Membership
-  /// The first members of a roster; whoever creates the channel is in it beside them.
+  /// The first members of a roster, in addition to the account that creates the channel.
   package var members: [AccountID]
 
   package init(
@@ -31,7 +31,7 @@ package struct CreateChannel: SpaceOperation {
   }
 
   package var channelID: EntityID? { id }
-  /// There is none yet.
+  /// The channel does not exist yet, so it cannot be hidden.
   package var isHiddenFromStrangers: Bool { false }
   package var concerns: [RecordAddress] { members.map { .member($0, of: space) } }
   package var counts: [RecordTable] { [.channels] }
@@ -79,8 +79,8 @@ package struct CreateChannel: SpaceOperation {
   }
 }
 
-/// The owner and the admins may rename and describe a channel, and bound its roster. A bound below the members there are
-/// puts nobody out: nobody joins until there are fewer.
+/// The owner and the admins may rename and describe a channel, and bound its roster. A bound below the
+/// present number of members removes nobody: nobody joins until there are fewer.
 package struct UpdateChannel: SpaceOperation {
   package static let name = OperationName(.channel, "update")
   package static let access = Access.administrators
@@ -118,8 +118,8 @@ package struct UpdateChannel: SpaceOperation {
   }
 }
 
-/// Only the owner may close a channel, and for good. Its
-/// roster goes; what was sent in it stays for those who could see it.
+/// Only the owner may close a channel, and for good. Its roster is removed. Its entries stay for the accounts
+/// that could see them.
 package struct RemoveChannel: SpaceOperation {
   package static let name = OperationName(.channel, "destroy")
   package static let access = Access.owner

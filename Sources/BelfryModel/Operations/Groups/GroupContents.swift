@@ -1,6 +1,6 @@
 package import BelfryBytes
 
-/// The owner and the admins pin an announcement; an empty one is none.
+/// The owner and the admins pin an announcement; an empty one removes it.
 package struct SetGroupAnnouncement: SpaceOperation {
   package static let name = OperationName(.group, "announce")
   package static let access = Access.administrators
@@ -25,7 +25,7 @@ package struct SetGroupAnnouncement: SpaceOperation {
   }
 }
 
-/// A member shares a file: where it lies and what it is. The bytes are elsewhere.
+/// A member shares a file: its address and its description. The bytes are elsewhere.
 package struct AddGroupFile: SpaceOperation {
   package static let name = OperationName(.group, "addFile")
   package static let access = Access.members
@@ -63,7 +63,7 @@ package struct AddGroupFile: SpaceOperation {
   }
 }
 
-/// Whoever shared a file may take it back as long as they are members; the owner and the admins may remove
+/// A member who shared a file may remove it as long as they are members. The owner and the admins may remove
 /// any.
 package struct RemoveGroupFile: SpaceOperation {
   package static let name = OperationName(.group, "removeFile")
@@ -93,8 +93,8 @@ package struct RemoveGroupFile: SpaceOperation {
   }
 }
 
-/// What a member says of themselves in the group, or an admin of them: each attribute given takes the place
-/// of the one of that name, and an empty one removes it.
+/// Sets attributes of a member in the group, by the member or an admin. Each given attribute replaces the one
+/// of that name, and an empty one removes it.
 package struct SetMemberAttributes: SpaceOperation {
   package static let name = OperationName(.group, "memberAttributes")
   package static let access = Access.ownRule
@@ -145,7 +145,7 @@ package struct SetMemberAttributes: SpaceOperation {
 }
 
 extension Records {
-  /// What the member says of themselves in the group.
+  /// The member's attributes in the group.
   package func attributes(_ account: AccountID, in space: SpaceID) throws(Refusal) -> [UTF8Text: String] {
     let address = RecordAddress.profile(account, in: space)
     guard let text = text(address) else { return [:] }

@@ -31,16 +31,16 @@ package struct InviteToGroup: SpaceOperation {
   }
 }
 
-/// What became of the invited accounts. A member that was invited again is in neither list.
+/// The outcomes for the invited accounts. A member that was invited again is in neither list.
 package struct GroupInvitations: Sendable, Hashable {
   package struct Asked: Sendable, Hashable {
     package var account: AccountID
     package var request: RequestID
   }
 
-  /// In at once.
+  /// The accounts that joined at once.
   package var joined: [AccountID] = []
-  /// Must confirm.
+  /// The accounts that must confirm.
   package var asked: [Asked] = []
 }
 
@@ -55,7 +55,7 @@ package struct AnswerGroupInvitation: SpaceOperation {
   package var actor: Actor
   package var request: RequestID
   package var isAccepted: Bool
-  /// Why not.
+  /// The reason for declining.
   package var reason: String?
 
   package init(
@@ -117,8 +117,8 @@ extension GroupRecord {
 }
 
 extension Draft<GroupRecord> {
-  /// Invites each of the accounts, or adds it where it need not be asked, and announces both.
-  /// - Parameter fields: what the wire calls the accounts and the message.
+  /// Invites each of the accounts, or adds it if it need not be asked, and announces both.
+  /// - Parameter fields: the wire's names of the fields for the accounts and the message.
   mutating func invite(
     _ accounts: [AccountID], by inviter: AccountID, message: String?,
     fields: (accounts: String, message: String) = ("accids", "message")
@@ -153,7 +153,8 @@ extension Draft<GroupRecord> {
     return strangers
   }
 
-  /// Where the group asks nobody, only those are asked who want to be; where it asks, only those who do not mind are not.
+  /// True if the account joins without being asked. If the group asks nobody, only accounts that want to be
+  /// asked are. If the group asks, all are, except for accounts that accept invitations at once.
   private func joinsAtOnce(_ account: AccountID) throws(Refusal) -> Bool {
     guard try mayBePutIn(account) else { return false }
     if !settings.inviteNeedConfirm { return true }

@@ -13,7 +13,7 @@ package struct CreateGroup: Operation {
   /// Nil: as many as a group may have.
   package var maxMembers: Int?
   package var invitees: [AccountID] = []
-  /// What the invitees are told.
+  /// The reason that the invitees are told.
   package var reason: String?
 
   package init(id: EntityID, owner: AccountID, actor: Actor, name: String, style: GroupStyle) {
@@ -63,7 +63,7 @@ package struct CreateGroup: Operation {
   }
 }
 
-/// The owner and the admins may change what a group is called, what it says of itself, and its options.
+/// The owner and the admins may change a group's name, its description, and its options.
 package struct UpdateGroup: SpaceOperation {
   package static let name = OperationName(.group, "update")
   package static let access = Access.administrators
@@ -105,13 +105,13 @@ package struct UpdateGroup: SpaceOperation {
       throw .invalid("maxMembers", "must not be below the current number of members, \(members)")
     }
     draft.settings.maxMembers = maxMembers
-    // Somebody may join before this is committed.
+    // An account may join before this is committed.
     draft.limit(.roster, to: maxMembers)
   }
 }
 
-/// A trusted caller lets a group take no sends and nobody join it, or ends that. Whoever is in it may still leave, and
-/// reads what was sent.
+/// A trusted caller disables a group, or enables it again. A disabled group takes no sends and nobody joins
+/// it. Its members may still leave, and read earlier entries.
 package struct SetGroupDisabled: SpaceOperation {
   package static let name = OperationName(.group, "disable")
   package static let enabling = OperationName(.group, "enable")
@@ -137,8 +137,8 @@ package struct SetGroupDisabled: SpaceOperation {
   }
 }
 
-/// Only the owner may destroy a group. One append notifies every member; the roster is kept until retention, so that
-/// members who were away learn of it later.
+/// Only the owner may destroy a group. One append notifies every member. The roster is kept until retention,
+/// so that members who were away learn of it later.
 package struct DestroyGroup: SpaceOperation {
   package static let name = OperationName(.group, "destroy")
   package static let access = Access.owner
@@ -160,7 +160,7 @@ package struct DestroyGroup: SpaceOperation {
 }
 
 extension GroupRecord {
-  /// The limits on what people write, each by the wire's name of its field.
+  /// Checks the limits on the texts that people write, each by the wire's name of its field.
   func checkLimits() throws(Refusal) {
     if name.isEmpty { throw .invalid("name", "must not be empty") }
     try NotificationContent.check(name, "name", characters: Limits.nameCharacters)

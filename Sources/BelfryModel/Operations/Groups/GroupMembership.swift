@@ -1,7 +1,7 @@
-// How accounts join a group and leave it, whatever the operation.
+// The ways in which all operations let accounts join a group and leave it.
 
 extension GroupRecord {
-  /// The records needed of an account that may join.
+  /// The records that are needed for an account that may join.
   static func joinNeeds(_ account: AccountID, _ space: SpaceID) -> [RecordAddress] {
     space.joining(account) + requests(of: account, in: space)
   }
@@ -35,7 +35,7 @@ extension Draft<GroupRecord> {
     }
   }
 
-  /// Removes the account's requests, which were read.
+  /// Removes those of the account's requests that exist. They were read.
   mutating func closeRequests(of account: AccountID) {
     for request in GroupRecord.requests(of: account, in: space) where records.text(request) != nil {
       change(request, to: nil)
@@ -55,8 +55,9 @@ extension Draft<GroupRecord> {
     removeMember(account, member)
   }
 
-  /// The members learn who is new, and those who join together learn of each other: a few each of the others, many by
-  /// one entry that names them all. An entry for each would take the square of their number in Redis.
+  /// Notifies the members of the new ones, and those who join together of each other. A few are each told of
+  /// the others, and many by one entry that names them all. An entry for each would take the square of their
+  /// number in Redis.
   mutating func announceJoined(_ accounts: [AccountID]) {
     let names: JSONValue = ["accids": .accids(accounts)]
     announce(Catalogue.groupMemberJoined, attach: names, except: accounts)
@@ -75,7 +76,7 @@ extension Draft<GroupRecord> {
     announce(Catalogue.groupMemberLeft, attach: ["accids": .accids(accounts)], except: accounts)
   }
 
-  /// Notifies those who were removed, and those who remain.
+  /// Notifies the removed members, and the remaining ones.
   mutating func announceRemoved(_ accounts: [AccountID], reason: GroupExit) {
     if accounts.isEmpty { return }
     announce(Catalogue.groupLeft, attach: reason.attach(settings, space), parties: accounts)
@@ -83,7 +84,7 @@ extension Draft<GroupRecord> {
   }
 }
 
-/// Why an account was removed from a group.
+/// The reason why an account was removed from a group.
 enum GroupExit: String {
   case removed, blocked, destroyed
 
@@ -93,11 +94,11 @@ enum GroupExit: String {
 }
 
 extension RecordAddress {
-  /// Until when the account is muted in a group.
+  /// The record that the account is muted in a group, and until when.
   package static func muted(_ account: AccountID, in space: SpaceID) -> Self {
     Self(space, .muted, account.text)
   }
-  /// Since when the account is on a group's allow list, milliseconds since 1970.
+  /// The record that the account is on a group's allow list, and since when, milliseconds since 1970.
   package static func allowed(_ account: AccountID, in space: SpaceID) -> Self {
     Self(space, .allowed, account.text)
   }
@@ -106,6 +107,6 @@ extension RecordAddress {
 extension JSONValue {
   /// A text that a caller may leave out: the attachment has the field in any case.
   static func words(_ text: String?) -> JSONValue { .string(text ?? "") }
-  /// An account, or null where a trusted caller acted in nobody's name.
+  /// An account, or null if a trusted caller acted in nobody's name.
   static func accid(_ account: AccountID?) -> JSONValue { account.map { .string($0.text) } ?? .null }
 }

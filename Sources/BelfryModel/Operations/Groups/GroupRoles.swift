@@ -17,7 +17,7 @@ package struct HandOverGroup: SpaceOperation {
   package var accounts: [AccountID] { [account] }
   package var concerns: [RecordAddress] { [.member(account, of: space)] }
 
-  /// The owner, who is not the actor when a trusted caller acts.
+  /// The record of the owner, who is not the actor if a trusted caller acts.
   package func further(_ records: Records) -> [RecordAddress] {
     records.text(.settings(space)).flatMap { RecordJSON.value(GroupRecord.self, $0) }
       .map { [.member($0.owner, of: space)] } ?? []
@@ -68,8 +68,8 @@ package struct SetGroupAdmin: SpaceOperation {
 }
 
 extension Draft<GroupRecord> {
-  /// Gives whether the role was another before. Who runs the group hears everything in it, and its owner is
-  /// muted by nobody.
+  /// Gives a member the role. True if the role was another before. The owner and the admins hear everything
+  /// in the group, and nobody may mute its owner.
   fileprivate mutating func give(_ role: MemberRole, to account: AccountID) throws(Refusal) -> Bool {
     guard try assign(role, to: account) else { return false }
     let before = try knownMember(account, field: "accid")

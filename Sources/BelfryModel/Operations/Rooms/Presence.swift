@@ -1,4 +1,4 @@
-/// An attendee's sign of life. Changes only until when the attendee counts as present.
+/// An attendee's sign of life. It changes only the time until which the attendee counts as present.
 package struct Heartbeat: SpaceOperation {
   package static let name = OperationName(.room, "heartbeat")
   package static let access = Access.members
@@ -19,10 +19,11 @@ package struct Heartbeat: SpaceOperation {
   }
 }
 
-/// Removes those of the accounts that gave no sign of life in time. When the host is among them, the room closes.
+/// Removes those of the accounts that gave no sign of life in time. If the host is among them, the room
+/// closes.
 ///
-/// Any broker may run it, for any accounts that it takes for absent: the operation decides by the presence records, which
-/// the commit checks. So two brokers at once, or a heartbeat in between, have one outcome.
+/// Any broker may run it, for any accounts that it takes for absent: the operation decides by the presence
+/// records, which the commit checks. So two brokers at once, or a heartbeat in between, have one outcome.
 package struct TimeOutAttendees: SpaceOperation {
   package static let name = OperationName(.room, "timeOut")
   package static let access = Access.trusted
@@ -48,7 +49,7 @@ package struct TimeOutAttendees: SpaceOperation {
       if let member = try draft.member(account) {
         draft.remove(account, member, .timeout)
       } else {
-        // Nobody's presence would be found over again and again.
+        // A presence record without an attendee would be found over and over.
         draft.change(.presence(account, in: space), to: nil)
       }
     }
@@ -60,15 +61,17 @@ extension Draft<RoomRecord> {
     change(.presence(account, in: space), to: "\(nowMilliseconds + limits.absenceMilliseconds)")
   }
 
-  /// What cannot be read vouches for nobody. Who has no presence is out already.
+  /// True if the account's time is over. An unreadable record counts as over. An account without a record has
+  /// left already.
   fileprivate func isAbsent(_ account: AccountID) -> Bool {
     guard let text = records.text(.presence(account, in: space)) else { return false }
     return PresenceText.untilMilliseconds(text) <= nowMilliseconds
   }
 }
 
-/// The text of a presence record: until when, milliseconds since 1970.
+/// The text of a presence record: the time until which the account counts as present, milliseconds since
+/// 1970.
 package enum PresenceText {
-  /// In the distant past for what is no such text.
+  /// A time in the distant past if the text is none.
   package static func untilMilliseconds(_ text: String) -> Int64 { Int64(text) ?? 0 }
 }

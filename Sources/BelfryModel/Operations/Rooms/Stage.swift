@@ -42,7 +42,7 @@ package struct InviteToStage: SpaceOperation {
 
 /// An invitation on stage, as it waits for the listener.
 package struct StageInvitation: Sendable, Hashable {
-  /// What the listener answers with.
+  /// The token with which the listener answers.
   package var token: RequestID
   package var expiresAtMilliseconds: Int64
 }

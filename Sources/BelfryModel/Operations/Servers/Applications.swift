@@ -1,6 +1,6 @@
-/// Any account that is not banned may apply. By the server's apply mode it joins at once, or the owner and the admins are
-/// asked. While an application waits, applying again with the same words changes nothing; with others the owner and the
-/// admins are asked again, by the same request.
+/// Any account that is not banned may apply. The server's apply mode says if it joins at once, or the owner
+/// and the admins are asked. While an application waits, applying again with the same words changes nothing.
+/// With other words the owner and the admins are asked again, by the same request.
 package struct ApplyToServer: SpaceOperation {
   package static let name = OperationName(.server, "apply")
   package static let names = [name, joining]

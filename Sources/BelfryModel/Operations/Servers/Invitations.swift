@@ -1,5 +1,5 @@
-/// The owner and the admins invite, and members where the server lets them. By the server's invite mode the invited
-/// accounts are asked, or join at once.
+/// The owner and the admins invite, and so do members if the server lets them. The server's invite mode says
+/// if the invited accounts are asked, or join at once.
 package struct InviteToServer: SpaceOperation {
   package static let name = OperationName(.server, "invite")
   package static let access = Access.ownRule
@@ -83,7 +83,7 @@ package struct InviteToServer: SpaceOperation {
   }
 }
 
-/// The invited account accepts or declines. Each inviter is notified, whether or not still a member.
+/// The invited account accepts or declines. Each inviter is notified, even one that is no longer a member.
 package struct AnswerServerInvitation: SpaceOperation {
   package static let name = OperationName(.server, "answerInvitation")
   package static let names = [accepting, rejecting]
@@ -96,7 +96,7 @@ package struct AnswerServerInvitation: SpaceOperation {
   package var id: RequestID
   package var isAccepted: Bool
   package var postscript: String
-  /// The inviter whom everybody is told of; nil: the first one.
+  /// The inviter that everybody is told of; nil: the first one.
   package var inviter: AccountID?
 
   package init(
@@ -147,7 +147,7 @@ package struct AnswerServerInvitation: SpaceOperation {
 }
 
 extension RequestID {
-  /// What comes with the word that a request was rejected.
+  /// The attachment of the notification that a request was rejected.
   func rejection(_ postscript: String) -> JSONValue {
     ["requestId": .string(text), "postscript": .string(postscript)]
   }

@@ -17,7 +17,7 @@ package struct CreateInviteCode: SpaceOperation {
   package var concerns: [RecordAddress] { [.code(code, of: space)] }
   package var counts: [RecordTable] { [.codes] }
 
-  /// Gives when the code expires, milliseconds since 1970.
+  /// Gives the time at which the code expires, milliseconds since 1970.
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> Int64 {
     guard draft.records.text(.code(code, of: space)) == nil else {
       throw Refusal(.conflict, "this code already exists", field: "code")
@@ -30,7 +30,7 @@ package struct CreateInviteCode: SpaceOperation {
   }
 }
 
-/// The owner and the admins revoke a code, whoever made it. Members who joined by it remain.
+/// The owner and the admins revoke a code of any creator. Members who joined by it remain.
 package struct RevokeInviteCode: SpaceOperation {
   package static let name = OperationName(.server, "revokeCode")
   package static let access = Access.administrators

@@ -1,6 +1,6 @@
-// How accounts join a server and leave it, whatever the operation.
+// The ways in which all operations let accounts join a server and leave it.
 
-/// What became of an invitation or an application.
+/// The outcome of an invitation or an application.
 package struct JoinOutcome: Sendable, Hashable {
   package var requestId: String
   /// False: the request waits for an answer.
@@ -13,7 +13,8 @@ package struct JoinOutcome: Sendable, Hashable {
 }
 
 extension SpaceID {
-  /// The records needed of an account that may join this space. The count of its roster is needed, too.
+  /// The records that are needed for an account that may join this space. The count of its roster is needed,
+  /// too.
   func joining(_ account: AccountID) -> [RecordAddress] {
     [.member(account, of: self), .former(account, of: self), .banned(account, from: self)]
   }
@@ -37,9 +38,9 @@ extension Draft<ServerRecord> {
     closeRequests(of: account)
   }
 
-  /// Removes the account's invitation and application without having read them, which would double the cost of adding a
-  /// thousand accounts. A request made at the same time conflicts anyway: it relies on the account being neither a member
-  /// nor banned.
+  /// Removes the account's invitation and application without having read them, since reading would double
+  /// the cost of adding a thousand accounts. A request made at the same time conflicts anyway: it relies on
+  /// the account being neither a member nor banned.
   mutating func closeRequests(of account: AccountID) {
     for kind in [RequestRecord.Kind.invitation, .application] {
       change(.request(RequestID(kind, of: account, in: space), of: space), to: nil)

@@ -1,4 +1,5 @@
-/// A member changes its profile. The owner and the admins may change those of members whom they could kick.
+/// A member changes its profile. The owner and the admins may change the profiles of members whom they could
+/// kick.
 package struct UpdateMember: SpaceOperation {
   package static let name = OperationName(.server, "updateMember")
   package static let access = Access.ownRule
@@ -31,7 +32,7 @@ package struct UpdateMember: SpaceOperation {
     if let avatar { profile.avatar = avatar.isEmpty ? nil : avatar }
     if let ext { profile.ext = ext.isEmpty ? nil : ext }
     try profile.checkLimits()
-    // Also where the profile stays as it is: a member record of an earlier build has no nick.
+    // The nick is copied even if the profile stays the same: a member record of an earlier build has no nick.
     if member.nick != profile.nick {
       var named = member
       named.nick = profile.nick
@@ -48,7 +49,7 @@ package struct UpdateMember: SpaceOperation {
 }
 
 extension SpaceID {
-  /// What is to be read of a member whose info is announced.
+  /// The records of a member whose info is announced.
   func speaking(of account: AccountID) -> [RecordAddress] {
     [.member(account, of: self), .profile(account, in: self)]
   }
