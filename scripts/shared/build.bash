@@ -3,8 +3,8 @@
 # The same options for everybody: with others SwiftPM compiles everything again, which takes minutes.
 #
 # The build leaves out descriptions for debuggers (a third of the time), and the index for editors (a tenth) with the search for
-# tests of XCTest that needs it. Belfry's own modules are optimised and keep all assertions: the tests then use some three
-# fifths of the processor time, and compiling takes no longer. Tests are not optimised: the compiler of Swift 6.3 crashes on one.
+# tests of XCTest that needs it. Package.swift names the modules that are optimised, with all assertions. Optimising all of them
+# costs more time to compile than the tests gain. Tests are not optimised: the compiler of Swift 6.3 crashes on one.
 # BELFRY_DEBUG_INFO=dwarf makes a build for a debugger instead, with nothing optimised.
 debug_options=(-debug-info-format "${BELFRY_DEBUG_INFO:-none}" --disable-index-store --disable-xctest)
 debug_build=optimized
