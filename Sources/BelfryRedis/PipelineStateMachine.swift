@@ -1,10 +1,12 @@
 import BelfryLoop
 
-/// Knows who waits for which replies on one connection. Redis replies in the order of the commands, so the next reply
-/// belongs to the oldest exchange in flight. For the same reason an overdue reply makes the replies behind it overdue.
+/// Knows which callers wait for which replies on one connection. Redis replies in the order of the commands,
+/// so the next reply belongs to the oldest exchange in flight. For the same reason an overdue reply makes the
+/// replies after it overdue.
 ///
-/// The state machine is pure: a `Waiter` is whatever resumes a caller, and time is passed in. Commands and replies stay
-/// where they are, in the connection's output buffer and in its parser; the state machine only counts them.
+/// The state machine is pure: a `Waiter` can be any value that resumes a caller, and time is passed in.
+/// Commands and replies stay in the connection's output buffer and in its parser; the state machine only
+/// counts them.
 struct PipelineStateMachine<Waiter> {
   typealias Instant = ContinuousClock.Instant
   typealias Failure = (waiter: Waiter, error: RedisError)
@@ -23,13 +25,14 @@ struct PipelineStateMachine<Waiter> {
     case none
     /// The replies that the parser keeps are all of this waiter's exchange.
     case finish(Waiter)
-    /// Nobody asked for this reply, so replies no longer match commands. The connection must be given up.
+    /// No command belongs to this reply, so replies no longer match commands. The connection must be given
+    /// up.
     case outOfStep(RedisError)
   }
 
   struct Expiry {
     var failures: [Failure] = []
-    /// Why the connection must be given up; nil if it can stay.
+    /// The reason why the connection must be given up; nil if it can stay.
     var loss: RedisError?
   }
 
@@ -40,7 +43,7 @@ struct PipelineStateMachine<Waiter> {
     case closed
   }
 
-  /// Commands that were sent together, and who waits for their replies.
+  /// Commands that were sent together, and the waiter for their replies.
   private struct Exchange {
     let waiter: Waiter
     let name: String
@@ -51,7 +54,7 @@ struct PipelineStateMachine<Waiter> {
 
   private struct WaitingExchange {
     let exchange: Exchange
-    /// Encoded.
+    /// The commands, encoded.
     let commands: [UInt8]
     let giveUpAt: Instant
   }
@@ -60,7 +63,7 @@ struct PipelineStateMachine<Waiter> {
   private let limits: RedisLimits
   private var link: Link
   private var inFlight = Queue<Exchange>()
-  /// How many replies the oldest exchange in flight still lacks; 0 before its first reply.
+  /// The number of replies that the oldest exchange in flight still lacks; 0 before its first reply.
   private var repliesMissing = 0
   /// Exchanges that wait for the link, in the order of sending.
   private var waiting: [WaitingExchange] = []
@@ -74,7 +77,7 @@ struct PipelineStateMachine<Waiter> {
     self.link = .down(because: cause)
   }
 
-  /// When `expire` has something to do next; nil if nothing is unanswered.
+  /// The time at which `expire` has work to do next; nil if nothing is unanswered.
   var nextDeadline: Instant? {
     let earliestWaiting = waiting.lazy.map(\.giveUpAt).min()
     let earliestInFlight = inFlight.lazy.map(\.deadline).min()
@@ -85,7 +88,7 @@ struct PipelineStateMachine<Waiter> {
 // MARK: Commands and replies
 
 extension PipelineStateMachine {
-  /// Takes note of commands that stand last in the output buffer.
+  /// Notes commands that are last in the output buffer.
   /// - Parameter commands: takes them out of the buffer; called only if they have to wait.
   mutating func send(
     _ batch: OutputBuffer.Batch, for waiter: Waiter, deadline: Instant, now: Instant,
@@ -106,7 +109,7 @@ extension PipelineStateMachine {
     return .wait
   }
 
-  /// Takes note of one more complete reply.
+  /// Notes one more complete reply.
   mutating func received() -> ReplyAction {
     if repliesMissing == 0 {
       guard let oldest = inFlight.first else {
@@ -192,7 +195,7 @@ extension PipelineStateMachine {
 // MARK: The link
 
 extension PipelineStateMachine {
-  /// Takes note that the first try to connect is under way.
+  /// Notes that the first try to connect is under way.
   mutating func linkIsComingUp() {
     link = .comingUp
   }
@@ -206,7 +209,8 @@ extension PipelineStateMachine {
   }
 
   /// Fails the exchanges in flight.
-  /// - Parameter isComingUp: whether the link may be up again in a moment. Otherwise the exchanges that wait fail, too.
+  /// - Parameter isComingUp: true if the link may be up again in a moment. Otherwise the exchanges that wait
+  ///   fail, too.
   mutating func linkWentDown(because cause: RedisError, isComingUp: Bool) -> [Failure] {
     var failures = takeInFlight().map { failure($0, .connectionLost, cause.cause) }
     if isComingUp {

@@ -1,11 +1,11 @@
 import BelfryBytes
 
-/// Where a Redis is, and as which user to speak to it.
+/// The address of a Redis, and the user for it.
 package struct RedisEndpoint: Sendable, Hashable {
   package enum Address: Sendable, Hashable {
     case unixSocket(path: String)
     case tcp(host: String, port: UInt16)
-    /// Wherever the Sentinels say, asked before each connection.
+    /// The address that the Sentinels name. They are asked before each connection.
     case master(of: SentinelGroup)
   }
 
@@ -18,7 +18,7 @@ package struct RedisEndpoint: Sendable, Hashable {
   package var username: String?
   package var password: String?
   package var database = 0
-  /// nil: the connection is not encrypted.
+  /// The encryption of the connection; nil: it is not encrypted.
   package var tls: RedisTLS?
 
   package init(_ address: Address) {
@@ -34,7 +34,7 @@ package struct RedisEndpoint: Sendable, Hashable {
   }
 }
 
-/// For errors and logs, and so without the credentials.
+/// The text for errors and logs, and so without the credentials.
 extension RedisEndpoint: CustomStringConvertible {
   package var description: String {
     let suffix = database == 0 ? "" : "/\(database)"
@@ -49,7 +49,7 @@ extension RedisEndpoint: CustomStringConvertible {
 }
 
 extension RedisEndpoint.Address {
-  /// As in a URL.
+  /// The host and the port as in a URL.
   var hostPort: String {
     switch self {
     case .unixSocket(let path): path
@@ -91,9 +91,9 @@ extension RedisEndpoint.Address {
 extension RedisEndpoint {
   /// Reads `redis://[user:password@]host[:port][/database]`,
   /// `rediss://[user:password@]host[:port][/database][?ca=FILE&cert=FILE&key=FILE]` for TLS,
-  /// `unix://[user:password@]/path[?db=database]`, or, where Sentinels say where the master is,
+  /// `unix://[user:password@]/path[?db=database]`, or, if Sentinels name the master,
   /// `redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/database][?sentinel_username=…&sentinel_password=…]`
-  /// or `rediss+sentinel://`. What is no number may be percent-encoded, except hosts and the socket's path.
+  /// or `rediss+sentinel://`. All parts except numbers, hosts and the socket's path may be percent-encoded.
   package init(url: String) throws(RedisError) {
     guard let separator = url.firstRange(of: "://") else {
       throw .invalidEndpoint(Self.schemes)
@@ -109,7 +109,7 @@ extension RedisEndpoint {
       tls = try RedisTLS(query: rest.dropFirst(place.count + 1))
     case "redis+sentinel": try self.init(sentinels: rest, isEncrypted: false)
     case "rediss+sentinel": try self.init(sentinels: rest, isEncrypted: true)
-    // The scheme is not repeated. If the parts stand in another order, it may be the password.
+    // The scheme is not repeated. If the parts are in another order, it may be the password.
     default: throw .invalidEndpoint(Self.schemes)
     }
     try setCredentials(credentials)

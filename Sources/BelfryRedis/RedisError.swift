@@ -1,6 +1,6 @@
 import BelfryLoop
 
-/// Why Redis did not do what it was asked, or why nobody knows whether Redis did.
+/// The reason why Redis did not carry a command out, or why it is not known if it did.
 package struct RedisError: Error, Hashable, CustomStringConvertible {
   package enum Code: String, Sendable {
     /// There was no connection, and none could be made in time. The command was not sent.
@@ -13,28 +13,29 @@ package struct RedisError: Error, Hashable, CustomStringConvertible {
     case connectionLost
     /// Redis answered with an error; `replyCode` is its first word.
     case replied
-    /// Redis answered with another kind of reply than the caller expects.
+    /// Redis answered with another kind of reply than the caller expected.
     case unexpectedReply
     /// The bytes that arrived are no RESP, or a reply is larger than the limits allow.
     case malformedReply
     /// A Redis URL or address that cannot be used.
     case invalidEndpoint
-    /// The set-up found that this Redis is not the one that is meant, or that this program must not work on it.
+    /// The set-up found that this Redis is the wrong one, or that this program must not work on it.
     case unsuitable
     /// A subscription was given up by `unsubscribe` before it was confirmed.
     case unsubscribed
-    /// A master has carried the command out, and not as many replicas as are to have it. It may be lost with the master.
+    /// A master has carried the command out, but fewer replicas have it than required. It may be lost with
+    /// the master.
     case notReplicated
     /// The connection was closed by its owner. The command was not sent.
     case closed
   }
 
   package let code: Code
-  /// What happened, in words. For `replied` it is Redis's own text.
+  /// The error in words. For `replied` it is Redis's own text.
   package let cause: String
   /// The command, the endpoint or both. Never holds a password.
   package let place: String
-  /// Whether Redis may have executed the command, or one of several that were sent together.
+  /// True if Redis may have executed the command, or one of several that were sent together.
   package let mayBeExecuted: Bool
 
   package init(_ code: Code, cause: String, place: String) {
@@ -48,7 +49,7 @@ package struct RedisError: Error, Hashable, CustomStringConvertible {
     self.mayBeExecuted = mayBeExecuted
   }
 
-  /// The same error, where other commands that were sent together were executed.
+  /// The same error, if other commands that were sent together were executed.
   var ofSomeCommands: RedisError { RedisError(code, cause: cause, place: place, mayBeExecuted: true) }
 
   package var description: String {
@@ -72,7 +73,7 @@ extension RedisError {
     return String(cause.prefix { $0 != " " })
   }
 
-  /// The error that an error reply stands for.
+  /// The error that represents an error reply.
   package static func replied(_ message: String, to place: String) -> RedisError {
     RedisError(.replied, cause: message, place: place)
   }

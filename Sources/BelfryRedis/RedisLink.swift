@@ -6,7 +6,7 @@ protocol RedisLinkOwner: AnyObject {
   func linkDidComeUp()
   /// The parser has read one more reply. It keeps the reply until the owner takes it, alone or with those that follow.
   func linkDidReceiveReply(in parser: ReplyParser)
-  /// - Parameter isComingUp: whether the link may be up again in a moment.
+  /// - Parameter isComingUp: true if the link may be up again in a moment.
   func linkDidGoDown(because error: RedisError, isComingUp: Bool)
 }
 
@@ -19,14 +19,14 @@ final class RedisLink {
   private let endpoint: RedisEndpoint
   private let limits: RedisLimits
   private let setUp: RedisSetUp?
-  /// Says before each try to connect where Redis is; nil where the endpoint says it.
+  /// Finds the address of Redis before each try to connect; nil if the endpoint has it.
   private let lookup: SentinelLookup?
   private var machine: LinkStateMachine
   private var contexts: RedisTLSContexts?
-  /// What this try connects to, or is connected to.
+  /// The endpoint of this try, connected or connecting.
   private var target: RedisEndpoint?
   private var resolver: HostResolver?
-  /// The number of this try. Who is told of an earlier one is told too late.
+  /// The number of this try. A callback of an earlier try comes too late and is ignored.
   private var tries = 0
 
   var owner: (any RedisLinkOwner)?
@@ -72,7 +72,7 @@ final class RedisLink {
     carryOut(machine.lost(error, random: .random(in: 0..<1)))
   }
 
-  /// Tries to connect at once, if it waits before the next try.
+  /// Tries to connect at once, if the link waits before the next try.
   func endPause() { carryOut(machine.pauseEnded()) }
 
   /// Sends a command, if there is a socket.
@@ -107,7 +107,7 @@ final class RedisLink {
 
   private func connect() {
     guard let lookup else { return connect(to: endpoint) }
-    // It has time limits of its own, one for each Sentinel.
+    // The lookup has time limits of its own, one for each Sentinel.
     setTimer(after: nil) {}
     let attempt = tries
     lookup.locate { result in
@@ -158,7 +158,7 @@ final class RedisLink {
     return addresses[connectsEver % addresses.count]
   }
 
-  /// - Parameter address: the target's, with a number for its host.
+  /// - Parameter address: the target's address, with a number for its host.
   private func open(_ address: RedisEndpoint.Address, of target: RedisEndpoint) {
     do throws(RedisError) {
       var numeric = target
@@ -174,7 +174,7 @@ final class RedisLink {
     }
   }
 
-  /// For errors.
+  /// The place for errors.
   private var place: String { (target ?? endpoint).description }
 
   private func ask(_ commands: [RedisCommand]) {
@@ -206,7 +206,7 @@ final class RedisLink {
     tries += 1
   }
 
-  /// Leaves any other: it is the master no more.
+  /// Leaves any other node: it is not the master any more.
   func masterIsAt(_ address: RedisEndpoint.Address) {
     guard let target, target.address != address else { return }
     giveUp(RedisError(.connectionLost, cause: "the Sentinels name another master now", place: place))

@@ -1,15 +1,17 @@
-/// The replies to commands that were sent together, or the elements of an array that Redis replied. However nested they
-/// are, they lie in one piece of memory. With an array of its own for each nested array, seven elements for an entry of a
-/// log, a reply took longer to make and to free than to use.
+/// The replies to commands that were sent together, or the elements of an array that Redis replied. Nested or
+/// not, they lie in one piece of memory. With an array of its own for each nested array, seven elements for
+/// an entry of a log, a reply took longer to make and to free than to use.
 ///
-/// An element is given as a ``RedisReply`` that shares the memory. Whoever keeps one element keeps all of them in memory.
+/// An element is given as a ``RedisReply`` that shares the memory. A caller that keeps one element keeps all
+/// of them in memory.
 package struct RedisReplies: Sendable {
   enum Item: Sendable {
     case status(Range<Int>)
     case error(Range<Int>)
     case integer(Int64)
     case bulk(Range<Int>)
-    /// The elements of the array follow, each with its own elements behind it; `end` is the place after the last.
+    /// The elements of the array follow, each followed by its own elements; `end` is the place after the
+    /// last.
     case array(count: Int, end: Int)
     case null
   }
@@ -19,7 +21,7 @@ package struct RedisReplies: Sendable {
   fileprivate let places: Range<Int>
   package let count: Int
 
-  /// - Parameter places: where the elements are, nested ones included.
+  /// - Parameter places: the places of the elements, nested ones included.
   init(_ elements: [Item], _ bytes: [UInt8], places: Range<Int>, count: Int) {
     self.elements = elements
     self.bytes = bytes
@@ -27,7 +29,7 @@ package struct RedisReplies: Sendable {
     self.count = count
   }
 
-  /// The same without the first element, of which there must be one.
+  /// The same replies without the first, which must exist.
   func droppingFirst() -> RedisReplies {
     let start = place(after: places.lowerBound)
     return RedisReplies(elements, bytes, places: start..<places.upperBound, count: count - 1)
@@ -109,12 +111,12 @@ extension RedisReplies {
       next = replies.places.lowerBound
     }
 
-    /// Whether the next element is an array.
+    /// True if the next element is an array.
     package var isAtArray: Bool {
       if next < replies.places.upperBound, case .array = replies.elements[next] { true } else { false }
     }
 
-    /// Begins an array and returns how many elements it has.
+    /// Begins an array and returns the number of its elements.
     package mutating func array() throws(RedisError) -> Int {
       guard case .array(let count, _)? = take() else { throw mismatch("an array") }
       return count
@@ -124,7 +126,7 @@ extension RedisReplies {
       guard case .array(wanted, _)? = take() else { throw mismatch("an array of \(wanted)") }
     }
 
-    /// Where in ``allBytes`` a bulk string lies.
+    /// The range of a bulk string in ``allBytes``.
     package mutating func place() throws(RedisError) -> Range<Int> {
       guard case .bulk(let range)? = take() else { throw mismatch("a bulk string") }
       return range

@@ -1,4 +1,4 @@
-/// What Redis answered to one command, as one of RESP2's six kinds.
+/// Redis's answer to one command, as one of RESP2's six kinds.
 package enum RedisReply: Sendable, Hashable {
   case status(String)
   case error(String)
@@ -9,7 +9,7 @@ package enum RedisReply: Sendable, Hashable {
   case null
 }
 
-/// Accessors throw `unexpectedReply` when the reply is of another kind, and `replied` when it is an error.
+/// Accessors throw `unexpectedReply` if the reply is of another kind, and `replied` if it is an error.
 extension RedisReply {
   package var isNull: Bool {
     if case .null = self { true } else { false }
@@ -97,7 +97,8 @@ package struct RedisInfo: Sendable {
   /// `standalone`, `cluster` or `sentinel`, of the section `server`. Valkey 8 has another name for it.
   package var mode: Substring? { facts["redis_mode"] ?? facts["server_mode"] }
 
-  /// As users call it, of the section `server`: Redis 7.0.15, Valkey 9.1.2. Valkey says which Redis it is compatible with, too.
+  /// The product in the form that users know, from the section `server`: Redis 7.0.15, Valkey 9.1.2. Valkey
+  /// also says which Redis it is compatible with.
   package var product: String {
     if let version = facts["valkey_version"] { return "Valkey \(version)" }
     return "Redis \(facts["redis_version"] ?? "?")"

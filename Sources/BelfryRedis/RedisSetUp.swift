@@ -1,7 +1,8 @@
-/// What a new connection sends before other commands. A set-up has rounds: the commands of one round are sent together, and
-/// their replies decide on the next round.
+/// The commands that a new connection sends before all others. A set-up has rounds: the commands of one round
+/// are sent together, and their replies decide on the next round.
 ///
-/// A set-up is a value with a closure and no `async` function, because the loop connects in its events, outside of tasks.
+/// A set-up is a value with a closure and no `async` function, because the loop connects in its events,
+/// outside of tasks.
 package struct RedisSetUp {
   package let commands: [RedisCommand]
   /// Takes as many replies as there are commands, and returns the next round, or nil when the connection is ready. The
@@ -26,9 +27,9 @@ package struct RedisSetUp {
 }
 
 extension RedisSetUp {
-  /// The first round on every connection. It names the user and the database, and asks whether Redis answers: a Redis that
-  /// is loading its data or has too many clients accepts connections and refuses here. A Redis that cannot save to its disk
-  /// refuses PING, too, but serves everything that reads.
+  /// The first round on every connection. It names the user and the database, and asks if Redis answers: a
+  /// Redis that is loading its data or has too many clients accepts connections and refuses here. A Redis
+  /// that cannot save to its disk refuses PING, too, but serves all reads.
   static func greeting(_ endpoint: RedisEndpoint, then following: RedisSetUp?) -> RedisSetUp {
     var commands: [RedisCommand] = []
     if let password = endpoint.password {

@@ -10,15 +10,15 @@ protocol RedisSocketOwner: AnyObject {
   func socketDidBreak(_ error: RedisError)
 }
 
-/// One non-blocking connection. What is in the output buffer at the end of an iteration of the loop is sent in one system
-/// call.
+/// One non-blocking connection. The bytes in the output buffer at the end of an iteration of the loop are
+/// sent in one system call.
 ///
 /// Until `close()` the watch and the hook keep the socket alive, and the socket keeps its owner alive.
 final class RedisSocket {
-  /// How many bytes are received in one system call at most.
+  /// The most bytes that are received in one system call.
   private static let inputBytes = 64 << 10
-  /// How many such pieces, about a thousand messages, are received before the loop serves others. With much fewer a busy
-  /// loop could fall behind until Redis cuts off its subscriber.
+  /// So many pieces, about a thousand messages, are received before the loop serves others. With far fewer a
+  /// busy loop could fall behind until Redis cuts off its subscriber.
   private static let piecesPerTurn = 4
 
   private enum Phase {
@@ -35,15 +35,16 @@ final class RedisSocket {
   private var hook: LoopHook?
 
   private var phase = Phase.connecting
-  /// Whether the kernel took only a part of the output. An event tells when the kernel takes more.
+  /// True if the kernel took only a part of the output. An event tells when the kernel takes more.
   private var isFull = false
   private var input = [UInt8](repeating: 0, count: inputBytes)
   private let output: OutputBuffer
-  /// When bytes last arrived; nil if never.
+  /// The time at which bytes last arrived; nil if never.
   private(set) var lastHeard: ContinuousClock.Instant?
 
-  /// Begins to connect. The owner is told whether that succeeds.
-  /// - Parameter tls: by what the connection is encrypted, and whose certificate Redis must have; nil: it is not.
+  /// Begins to connect. The owner is told if that succeeds.
+  /// - Parameter tls: the context that encrypts the connection, and the host that Redis's certificate must
+  ///   have; nil: no encryption.
   init(
     to endpoint: RedisEndpoint, by tls: (context: TLSContext, host: String)?, on loop: EventLoop,
     sending output: OutputBuffer, limits: RedisLimits, owner: any RedisSocketOwner
@@ -84,14 +85,14 @@ final class RedisSocket {
     case .open: break
     }
     if readiness.contains(.writable) { flush() }
-    // Reading finds a hang-up as well, as an end of file or an error behind what arrived before.
+    // Reading finds a hang-up as well: it appears as an end of file or an error after the last bytes.
     if readiness != .writable { readTurn() }
   }
 
   /// Reads as much as fits one turn. The loop's next iteration reads the rest.
   private func readTurn() {
     for _ in 0..<RedisSocket.piecesPerTurn where owner != nil {
-      // A piece that leaves much room is the last one for now. By TLS a piece ends with a whole record.
+      // A piece that leaves much room is the last one for now. With TLS a piece ends with a whole record.
       if readPiece() <= input.count - TLSTransport.recordBytes { return }
     }
   }
@@ -144,7 +145,7 @@ final class RedisSocket {
 // MARK: Bytes
 
 extension RedisSocket {
-  /// - Returns: how many bytes were read; 0 if there are none now, or the socket broke.
+  /// - Returns: the number of bytes that were read; 0 if there are none now, or the socket broke.
   private func readPiece() -> Int {
     // SAFETY: the transport has written what it writes when it returns.
     switch unsafe input.withUnsafeMutableBytes({ unsafe transport.read(into: $0) }) {
@@ -179,7 +180,7 @@ extension RedisSocket {
     guard isOpen, owner != nil, !output.isEmpty else { return }
     guard output.send(by: transport) else {
       let cause = transport.lossCause
-      // What Redis said before it hung up explains more, such as that it wants a certificate.
+      // Redis's last reply before it hung up explains more, for example that it wants a certificate.
       while owner != nil, readPiece() > 0 {}
       return fail(.connectionLost, cause)
     }

@@ -1,13 +1,13 @@
 package import BelfryLoop
 
-/// One connection for sharded publish and subscribe (SSUBSCRIBE, since Redis 7). When the connection breaks, the subscriber
-/// connects again and subscribes to all its channels again.
+/// One connection for sharded publish and subscribe (SSUBSCRIBE, since Redis 7). When the connection breaks,
+/// the subscriber connects again and subscribes to all its channels again.
 ///
-/// Messages that are published while the connection is lost do not arrive. A user has to look elsewhere for what was
-/// published between `lost` and the next `connected`.
+/// Messages that are published while the connection is lost do not arrive. A user has to look elsewhere for
+/// messages that were published between `lost` and the next `connected`.
 ///
-/// A subscriber can be created on any thread, and is used on its loop only. From `start()` until `close()` the loop keeps
-/// the subscriber alive.
+/// A subscriber can be created on any thread, and is used on its loop only. From `start()` until `close()`
+/// the loop keeps the subscriber alive.
 package final class RedisSubscriber {
   package enum State: Hashable {
     /// All wanted channels are subscribed.
@@ -32,7 +32,7 @@ package final class RedisSubscriber {
   /// Called when a node of a cluster has ended the subscription to a channel whose slot it does not serve any more.
   var onMovedAway: ((_ channel: String) -> Void)?
 
-  /// - Parameter setUp: as of ``RedisConnection``.
+  /// - Parameter setUp: as in ``RedisConnection``.
   package convenience init(
     loop: EventLoop, endpoint: RedisEndpoint, limits: RedisLimits = RedisLimits(), setUp: RedisSetUp? = nil
   ) {
@@ -40,7 +40,7 @@ package final class RedisSubscriber {
     self.init(loop: loop, endpoint: endpoint, by: lookup, limits: limits, setUp: setUp)
   }
 
-  /// - Parameter lookup: as of ``RedisConnection``.
+  /// - Parameter lookup: as in ``RedisConnection``.
   init(
     loop: EventLoop, endpoint: RedisEndpoint, by lookup: SentinelLookup?, limits: RedisLimits,
     setUp: RedisSetUp?
@@ -72,11 +72,11 @@ package final class RedisSubscriber {
     onMovedAway = nil
   }
 
-  /// When a message or the answer to a PING last arrived; nil if never. While the subscriber is connected, that is at most
-  /// two `heartbeatInterval`s ago.
+  /// The time at which a message or the answer to a PING last arrived; nil if never. While the subscriber is
+  /// connected, that is at most two `heartbeatInterval`s ago.
   package var lastHeard: ContinuousClock.Instant? { link.lastHeard }
 
-  /// How many channels are wanted, whether or not Redis has confirmed them.
+  /// The number of wanted channels, confirmed by Redis or not.
   package var channelCount: Int { machine.channelCount }
 
   var channels: [String] { machine.channels }
@@ -100,8 +100,8 @@ extension RedisSubscriber {
     fail(failures)
   }
 
-  /// Gives the channels of a slot up that has moved. Who waits for one of them is told so.
-  /// - Returns: those that were established.
+  /// Gives up the channels of a slot that has moved. Callers that wait for one of them get an error.
+  /// - Returns: the channels that were established.
   func release(_ slot: Int) -> [String] {
     let (channels, failures) = machine.release(slot)
     fail(failures)

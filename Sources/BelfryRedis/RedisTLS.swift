@@ -2,17 +2,18 @@ import BelfryBytes
 import BelfryTransport
 import Glibc
 
-/// How connections to a Redis are encrypted: the files, with PEM, that say who is trusted and who asks.
+/// The encryption of connections to a Redis: the PEM files with the trusted authorities, and with the
+/// client's own certificate and key.
 package struct RedisTLS: Sendable, Hashable {
-  /// The authorities of which one has signed Redis's certificate; nil: those that the system trusts.
+  /// The authorities; one of them must have signed Redis's certificate. Nil: those that the system trusts.
   package var authorityFile: String?
-  /// What is shown to a Redis that asks for it (`tls-auth-clients`): both or neither.
+  /// The certificate for a Redis that asks for one (`tls-auth-clients`), and its key: both or neither.
   package var certificateFile: String?
   package var keyFile: String?
 
   package init() {}
 
-  /// Reads `ca=FILE&cert=FILE&key=FILE`, each of which may be left out.
+  /// Reads `ca=FILE&cert=FILE&key=FILE`. Each field may be left out.
   init(query: Substring) throws(RedisError) {
     for field in query.split(separator: "&") {
       let name = field.prefix { $0 != "=" }
@@ -31,7 +32,7 @@ package struct RedisTLS: Sendable, Hashable {
     }
   }
 
-  /// - Throws: what keeps the files from being used, of the file that is to blame.
+  /// - Throws: the reason why the files cannot be used, with the faulty file.
   func makeContext() throws(RedisError) -> TLSContext {
     let authorities = try authorityFile.map { path throws(RedisError) in try Self.read(path) }
     var identity: TLSIdentity?
@@ -77,12 +78,12 @@ package struct RedisTLS: Sendable, Hashable {
 
 extension RedisEndpoint {
   /// Reads the files that the endpoint names.
-  /// - Throws: where one of them is missing, or cannot be used.
+  /// - Throws: if one of them is missing, or cannot be used.
   package func checkFiles() throws(RedisError) { _ = try tls?.makeContext() }
 }
 
-/// The context of a link's connections. The files are read again when they have changed: an authority is replaced, and a
-/// client's certificate is renewed, while a broker runs.
+/// The context of a link's connections. The files are read again if they have changed: an authority is
+/// replaced, and a client's certificate is renewed, while a broker runs.
 struct RedisTLSContexts {
   private struct Known {
     var versions: [FileVersion]
@@ -94,7 +95,7 @@ struct RedisTLSContexts {
 
   init(_ tls: RedisTLS) { self.tls = tls }
 
-  /// For the next connection.
+  /// The context for the next connection.
   mutating func context() throws(RedisError) -> TLSContext {
     let versions = [tls.authorityFile, tls.certificateFile, tls.keyFile].map(FileVersion.init)
     if let known, known.versions == versions { return known.context }
@@ -104,7 +105,7 @@ struct RedisTLSContexts {
   }
 }
 
-/// What changes with the content of a file.
+/// Values that change with the content of a file.
 private struct FileVersion: Hashable {
   private var inode: UInt64 = 0
   private var size: Int64 = 0

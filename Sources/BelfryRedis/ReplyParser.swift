@@ -7,8 +7,8 @@ import CHiredis
 /// builder is not an object, because the checks for exclusive access to its properties would cost as much as reading the
 /// replies.
 @safe final class ReplyParser {
-  /// How many bytes are fed at once at most. After each reply the reader moves its unread bytes to the front, and moving
-  /// many bytes costs more than reading them.
+  /// The most bytes that are fed at once. After each reply the reader moves its unread bytes to the front,
+  /// and moving many bytes costs more than reading them.
   static let pieceBytesMax = 4 << 10
 
   private let builder: UnsafeMutablePointer<ReplyBuilder>
@@ -61,7 +61,7 @@ import CHiredis
     return false
   }
 
-  /// Takes the replies that were read since replies were last taken: one at least.
+  /// Takes the replies that were read since replies were last taken, at least one.
   func takeReplies() -> RedisReplies { unsafe builder.pointee.takeReplies() }
 
   /// Takes the only reply that was read since replies were last taken.
@@ -77,11 +77,11 @@ import CHiredis
   }
 }
 
-// MARK: What the reader calls for each element
+// MARK: The reader's callbacks for each element
 //
-// The reader only asks whether the returned pointer is null, which would mean that there was no memory. So all of these
-// return the builder, which is never null. They are functions of the file, because the compiler might infer that a closure
-// belongs to an actor.
+// The reader only checks if the returned pointer is null, which would mean that there was no memory. So all
+// of these return the builder, which is never null. They are functions of the file, because the compiler
+// might infer that a closure belongs to an actor.
 
 private nonisolated func addString(
   _ task: UnsafePointer<redisReadTask>?, _ start: UnsafeMutablePointer<CChar>?, _ length: Int

@@ -3,10 +3,11 @@ import BelfryLoop
 
 /// Knows which channels are wanted, which are confirmed, and which request Redis answers next.
 ///
-/// Redis answers requests in their order, and an error does not name its channel, so the requests are remembered in order.
-/// A channel is wanted from `subscribe` until `unsubscribe`, unless the `subscribe` fails.
+/// Redis answers requests in their order, and an error does not name its channel, so the requests are
+/// remembered in order. A channel is wanted from `subscribe` until `unsubscribe`, unless the `subscribe`
+/// fails.
 ///
-/// The state machine is pure: time is passed in, and a `Waiter` is whatever resumes a caller.
+/// The state machine is pure: time is passed in, and a `Waiter` can be any value that resumes a caller.
 struct SubscriptionStateMachine<Waiter> {
   typealias Instant = ContinuousClock.Instant
   typealias Failure = (waiter: Waiter, error: RedisError)
@@ -30,14 +31,14 @@ struct SubscriptionStateMachine<Waiter> {
   enum ReplyAction {
     case none
     case message(channel: String, payload: ArraySlice<UInt8>)
-    /// - Parameter isRestored: whether every channel that was wanted when the link came up is subscribed now.
+    /// - Parameter isRestored: true if every channel that was wanted when the link came up is subscribed now.
     case confirm([Waiter], isRestored: Bool)
     case fail([Failure])
-    /// A channel is no longer subscribed, because this node of a cluster does not serve its slot any more. It is not
-    /// wanted here from now on.
+    /// A channel is no longer subscribed, because this node of a cluster does not serve its slot any more. It
+    /// is not wanted here from now on.
     /// - Parameters:
     ///   - channel: nil if its subscription had never succeeded, so that nobody relies on it.
-    ///   - isRestored: as of `confirm`.
+    ///   - isRestored: as in `confirm`.
     case movedAway(channel: String?, [Failure], isRestored: Bool)
     case giveUp(RedisError)
   }
@@ -61,9 +62,9 @@ struct SubscriptionStateMachine<Waiter> {
   private struct Subscription {
     /// Tells confirmations of this subscription from those of an earlier one to the same channel.
     let attempt: Int
-    /// Whether Redis has confirmed the subscription on the present connection.
+    /// True if Redis has confirmed the subscription on the present connection.
     var isConfirmed = false
-    /// Whether a `subscribe` has ever succeeded. Then the subscription is restored on new connections.
+    /// True if a `subscribe` has ever succeeded. Then the subscription is restored on new connections.
     var isEstablished = false
     var waiters: [Waiter] = []
     /// The deadline of the first waiter. The other waiters end with the first.
@@ -87,7 +88,7 @@ struct SubscriptionStateMachine<Waiter> {
   private let limits: RedisLimits
   private var link: Link
   private var wanted: [String: Subscription] = [:]
-  /// The wanted channels that somebody waits for, which are few among many.
+  /// The wanted channels that a caller waits for, which are few among many.
   private var awaited: Set<String> = []
   private var sent = Queue<SentRequest>()
   private var isPingUnanswered = false
@@ -102,7 +103,7 @@ struct SubscriptionStateMachine<Waiter> {
   var channelCount: Int { wanted.count }
   var channels: [String] { Array(wanted.keys) }
 
-  /// When `expire` has something to do next; nil if nobody waits.
+  /// The time at which `expire` has work to do next; nil if nobody waits.
   var nextDeadline: Instant? {
     awaited.lazy.compactMap { wanted[$0]?.deadline }.min()
   }
@@ -116,7 +117,7 @@ struct SubscriptionStateMachine<Waiter> {
   }
 }
 
-// MARK: What is wanted
+// MARK: Wanted channels
 
 extension SubscriptionStateMachine {
   mutating func subscribe(
@@ -138,7 +139,7 @@ extension SubscriptionStateMachine {
     return .send(.subscribe(channel))
   }
 
-  /// - Returns: the request to write, and those who waited for the subscription.
+  /// - Returns: the request to write, and the callers that waited for the subscription.
   mutating func unsubscribe(_ channel: String) -> (request: Request?, failures: [Failure]) {
     guard let subscription = wanted.removeValue(forKey: channel) else { return (nil, []) }
     awaited.remove(channel)
@@ -146,8 +147,8 @@ extension SubscriptionStateMachine {
     return (requestUnsubscription(channel), failures)
   }
 
-  /// Gives up overdue subscriptions. The connection stays, because the heartbeat decides whether it is alive.
-  /// - Returns: the requests to write, and those who waited.
+  /// Gives up overdue subscriptions. The connection stays, because the heartbeat decides if it is alive.
+  /// - Returns: the requests to write, and the callers that waited.
   mutating func expire(now: Instant) -> (requests: [Request], failures: [Failure]) {
     var requests: [Request] = []
     var failures: [Failure] = []
@@ -172,7 +173,7 @@ extension SubscriptionStateMachine {
     if wanted[channel] == nil, wanted.count >= limits.channelsMax {
       return error(.overloaded, "more than \(limits.channelsMax) channels", channel)
     }
-    // There is room for the requests that restore all channels, and for the usual number besides.
+    // There is room for the requests that restore all channels, and for the usual number in addition.
     if sent.count >= limits.channelsMax + limits.unansweredCommandsMax {
       return error(.overloaded, "too many requests unconfirmed", channel)
     }
@@ -189,8 +190,9 @@ extension SubscriptionStateMachine {
     }
   }
 
-  /// Fails those who wait for the channel. A channel that was never established is no longer wanted then.
-  /// - Returns: whether the channel is no longer wanted.
+  /// Fails the callers that wait for the channel. A channel that was never established is no longer wanted
+  /// then.
+  /// - Returns: true if the channel is no longer wanted.
   private mutating func fail(
     _ channel: String, with error: RedisError, into failures: inout [Failure]
   ) -> Bool {
@@ -203,7 +205,7 @@ extension SubscriptionStateMachine {
   }
 }
 
-// MARK: What Redis says
+// MARK: Replies of Redis
 
 extension SubscriptionStateMachine {
   mutating func received(_ reply: RedisReply) -> ReplyAction {
@@ -269,12 +271,13 @@ extension SubscriptionStateMachine {
   }
 
   private mutating func unsubscribed(_ channel: String) -> ReplyAction {
-    // Or what Redis says of its own accord when the slot leaves, just before it refuses the request: ``refused``.
+    // Redis may also send this of its own accord when the slot leaves, just before it refuses the request:
+    // see ``refused``.
     if case .unsubscribe(channel) = sent.first {
       sent.popFirst()
       return .none
     }
-    // Nobody asked for it: the channel's slot has moved to another node.
+    // No request asked for it: the channel's slot has moved to another node.
     return movedAway(channel, SlotMove.cause, isRestored: false)
   }
 
@@ -288,9 +291,9 @@ extension SubscriptionStateMachine {
       channel: subscription.isEstablished ? channel : nil, failures, isRestored: isRestored)
   }
 
-  /// Gives the channels of a slot up that has moved. Redis is not told: the node that had the slot ends their subscriptions
-  /// by itself, and would refuse the request.
-  /// - Returns: the channels that were established, and those who waited.
+  /// Gives up the channels of a slot that has moved. Redis is not told: the node that had the slot ends their
+  /// subscriptions by itself, and would refuse the request.
+  /// - Returns: the channels that were established, and the callers that waited.
   mutating func release(_ slot: Int) -> (channels: [String], failures: [Failure]) {
     var (channels, failures): ([String], [Failure]) = ([], [])
     for (channel, subscription) in wanted where ClusterSlot.of(key: channel) == slot {
@@ -309,8 +312,8 @@ extension SubscriptionStateMachine {
   }
 
   private mutating func refused(_ message: String) -> ReplyAction {
-    // The request to end a subscription is taken for answered by what Redis said when the slot left. Its refusal comes
-    // afterwards, and must not be taken for that of the next request.
+    // Redis's message when the slot left counts as the answer to the request to end a subscription. The
+    // refusal of that request comes afterwards, and must not be taken for that of the next request.
     if let slot = Redirection.slotMoved(message), sent.first?.slot != slot { return .none }
     switch sent.popFirst() {
     case .subscribe(let channel, let attempt, let restores):
@@ -318,7 +321,7 @@ extension SubscriptionStateMachine {
       if restores {
         guard Redirection.isOne(message) else { return .giveUp(error) }
         guard wanted[channel]?.attempt == attempt else {
-          // It was given up meanwhile.
+          // The request was given up meanwhile.
           return isLastOfRestoration() ? .confirm([], isRestored: true) : .none
         }
         return movedAway(channel, message, isRestored: isLastOfRestoration())
@@ -352,7 +355,7 @@ private enum PushKind {
 // MARK: The link
 
 extension SubscriptionStateMachine {
-  /// Takes note that the first try to connect is under way.
+  /// Notes that the first try to connect is under way.
   mutating func linkIsComingUp() {
     link = .comingUp
   }
@@ -367,8 +370,8 @@ extension SubscriptionStateMachine {
     return (wanted.keys.map { .subscribe($0) }, wanted.isEmpty)
   }
 
-  /// - Parameter isComingUp: whether the link may be up again in a moment.
-  /// - Returns: whether everything had been restored before.
+  /// - Parameter isComingUp: true if the link may be up again in a moment.
+  /// - Returns: true if everything had been restored before.
   mutating func linkWentDown(
     because cause: RedisError, isComingUp: Bool
   ) -> (wasRestored: Bool, failures: [Failure]) {

@@ -1,4 +1,4 @@
-/// What a node says of itself on each new connection.
+/// The role of a node, by its own answer on each new connection.
 struct NodeRole: Hashable {
   enum Kind: Hashable {
     case single
@@ -8,7 +8,7 @@ struct NodeRole: Hashable {
 
   var kind: Kind
   var isReplica: Bool
-  /// Another one for each process (`run_id`).
+  /// The process by its `run_id`: each process has another one.
   var process: String
 
   static let commands = [RedisCommand("INFO", "server"), RedisCommand("INFO", "replication")]
@@ -24,7 +24,7 @@ struct NodeRole: Hashable {
     }
     process = String(id)
     if isReplica, kind == .single, endpoint.sentinels != nil {
-      // In the midst of a failover, so they are asked again.
+      // A failover is going on, so the Sentinels are asked again.
       throw RedisError(.unavailable, cause: "the Sentinels still name a replica", place: endpoint.description)
     }
     if let refusal = refusal(server.mode, replication, endpoint) {

@@ -1,17 +1,18 @@
 import BelfryBytes
 
-/// What an error reply of a cluster's node says about where, or when, the command has to be sent again. The node has done
-/// nothing of it.
+/// An error reply of a cluster's node that says that the command has to be sent again, elsewhere or later.
+/// The node has not carried out any of it.
 enum Redirection: Hashable {
   /// Another node serves the slot from now on.
   case moved(slot: Int, to: RedisEndpoint.Address)
-  /// The slot is on its way to another node, which has these keys already and answers if it is told so by ASKING.
+  /// The slot is on its way to another node. That node has these keys already, and answers if ASKING tells it
+  /// so.
   case ask(slot: Int, to: RedisEndpoint.Address)
-  /// Some of the keys are at one node and some at the other, or nobody serves the slot, or the node is not what it was
-  /// taken for. Somewhat later it may be otherwise.
+  /// The command can be tried later. Some of the keys are at one node and some at the other, or nobody serves
+  /// the slot, or the node is not what it was taken for.
   case later
 
-  /// The slot of which the text says that it has moved.
+  /// The slot that has moved, if the text says so.
   static func slotMoved(_ message: String) -> Int? {
     guard case .moved(let slot, _) = Redirection(message, from: .tcp(host: "", port: 0)) else { return nil }
     return slot
@@ -19,7 +20,7 @@ enum Redirection: Hashable {
 
   static func isOne(_ message: String) -> Bool { Redirection(message, from: .tcp(host: "", port: 0)) != nil }
 
-  /// Nil if the text says nothing of the kind.
+  /// Nil if the text is no redirection.
   /// - Parameter asked: the node that answered.
   init?(_ message: String, from asked: RedisEndpoint.Address) {
     let words = message.split(separator: " ", maxSplits: 3)
@@ -33,21 +34,21 @@ enum Redirection: Hashable {
         return
       }
       self = words[0] == "MOVED" ? .moved(slot: slot, to: address) : .ask(slot: slot, to: address)
-    // Not EXECABORT: which command of the transaction was refused, and why, its own reply says.
+    // EXECABORT is not here: the refused command of the transaction has a reply of its own, which says why.
     case "TRYAGAIN", "CLUSTERDOWN", "LOADING", "READONLY", "MASTERDOWN": self = .later
     default: return nil
     }
   }
 }
 
-/// Why a subscription ended that nobody has ended.
+/// The reason why a subscription ended although its owner did not end it.
 enum SlotMove {
   static let cause = "its slot has moved"
 }
 
-/// How often, and how long after one another, a command is sent again that a node has not carried out.
+/// Limits how often, and after which pauses, a command is sent again that a node has not carried out.
 struct RedirectionBudget {
-  /// Two nodes that each name the other would be asked for ever.
+  /// Without a limit two nodes that each name the other would be asked for ever.
   static let redirectionsMax = 16
   static let pauseMin: Duration = .milliseconds(25)
   static let pauseMax: Duration = .milliseconds(200)
@@ -55,7 +56,7 @@ struct RedirectionBudget {
   private var redirections = 0
   private var pauses = 0
 
-  /// - Returns: after what pause the command is sent again; nil if it is given up.
+  /// - Returns: the pause after which the command is sent again; nil if it is given up.
   mutating func next(_ redirection: Redirection) -> Duration? {
     redirections += 1
     guard redirections <= Self.redirectionsMax else { return nil }

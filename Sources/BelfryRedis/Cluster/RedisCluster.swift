@@ -1,12 +1,13 @@
 import BelfryBytes
 package import BelfryLoop
 
-/// The nodes that hold a keyspace: one Redis, or the masters of a Redis Cluster, which may become more, move, and be
-/// replaced by their replicas. Each command goes to the node that has its key, over one connection for each node.
+/// The nodes that hold a keyspace: one Redis, or the masters of a Redis Cluster. Masters may become more,
+/// move, and be replaced by their replicas. Each command goes to the node that has its key, over one
+/// connection for each node.
 ///
-/// A cluster's nodes name one another, so one URL is enough. Where a node says that another has a key, the command is sent
-/// there, within the time that it has; nobody learns of it. A command whose connection broke is never repeated, since it may
-/// have been carried out.
+/// A cluster's nodes name one another, so one URL is enough. If a node says that another has a key, the
+/// command is sent there, within its own deadline, and the caller does not notice. A command whose connection
+/// broke is never repeated, since it may have been carried out.
 ///
 /// It can be created on any thread, and is used on its loop only.
 package final class RedisCluster {
@@ -16,26 +17,26 @@ package final class RedisCluster {
   let endpoint: RedisEndpoint
   let limits: RedisLimits
   package let promise: ReplicationPromise
-  /// The slot of a key that says what the keyspace is. No node is used before the one of this slot is set up, or a broker
-  /// would work on a keyspace that is not its own.
+  /// The slot of the key that identifies the keyspace. No node is used before the one of this slot is set up,
+  /// or a broker would work on a keyspace that is not its own.
   private let firstSlot: Int
   private let setUp: (RedisNodeProcess) -> RedisSetUp?
-  /// Who says where the single Redis is; nil where that is given, and in a cluster.
+  /// The Sentinels' answer to where the single Redis is; nil if its address is given, and in a cluster.
   let lookup: SentinelLookup?
 
   var topology: TopologyStateMachine
   private(set) var nodes: [Address: RedisNode] = [:]
-  /// What the nodes are; nil until one has said it.
+  /// The kind of the nodes; nil until one has said it.
   private var kind: NodeRole.Kind?
   package var isCluster: Bool { kind == .clusterNode }
-  /// Whether it has said that it is no cluster, and never becomes one.
+  /// True if the Redis has said that it is no cluster. It never becomes one.
   package var isSingle: Bool { kind == .single }
-  /// Whether the node with the first key has been set up.
+  /// True if the node with the first key has been set up.
   var isAdmitted = false
   /// The nodes whose set-up began before the node of the first key was set up.
   private var setUpEarly: Set<Address> = []
   private var isStarted = false
-  /// How often another node than the owner of a slot answered, since the slot was on its way there.
+  /// For each slot, how often another node than its owner answered, since the slot was on its way there.
   var answeredElsewhere: [Int: Int] = [:]
   private var question: NodeQuestion<TopologyAnswer>?
   private var timer: LoopTimer?
@@ -53,8 +54,8 @@ package final class RedisCluster {
 
   /// - Parameters:
   ///   - promise: when a write counts as done.
-  ///   - firstKey: a key that says what the keyspace is.
-  ///   - setUp: what each new connection to a node sends after the node was found to be suitable.
+  ///   - firstKey: the key that identifies the keyspace.
+  ///   - setUp: the commands of each new connection to a node after the node was found to be suitable.
   package init(
     loop: EventLoop, endpoint: RedisEndpoint, limits: RedisLimits = RedisLimits(),
     promise: ReplicationPromise = .none, firstKey: String,
@@ -105,10 +106,10 @@ package final class RedisCluster {
 // MARK: - Nodes
 
 extension RedisCluster {
-  /// Whether commands can be sent: it is known what the nodes are, and that the keyspace is the one that is meant.
+  /// True if commands can be sent: the kind of the nodes is known, and the keyspace is the right one.
   var isSettled: Bool { kind == .single || isAdmitted }
 
-  /// Where each slot is served, as far as known.
+  /// The node that serves each slot, as far as known.
   var map: SlotMap { topology.map }
 
   func node(of slot: Int?) -> RedisNode? {
@@ -117,7 +118,8 @@ extension RedisCluster {
     return map.owner(of: slot).map { node(at: $0) }
   }
 
-  /// - Parameter then: gets nil if the replicas of the node have all that this process had done there before the call.
+  /// - Parameter then: gets nil if the node's replicas have all data that this process had written there
+  ///   before the call.
   func wait(for process: String, at address: Address, then: @escaping (RedisError?) -> Void) {
     guard let replication = nodes[address]?.replication else {
       return then(
@@ -132,7 +134,7 @@ extension RedisCluster {
     guard let node = nodes[address] else { return nil }
     if map.owner(of: node.slotOfQuestion) != address {
       guard let slot = map.slot(of: address, after: node.slotOfQuestion) else {
-        // All that it has said until now was about slots on their way to it.
+        // All answers of this node so far were about slots on their way to it.
         return node.slotOnItsWay.map { ReplicationWait.Slot(number: $0, isOnItsWay: true) }
       }
       node.slotOfQuestion = slot
@@ -140,7 +142,7 @@ extension RedisCluster {
     return ReplicationWait.Slot(number: node.slotOfQuestion)
   }
 
-  /// - Returns: whether the question can be asked in another slot.
+  /// - Returns: true if the question can be asked in another slot.
   private func noteRefusedQuestion(_ message: String, by address: Address) -> Bool {
     guard let redirection = Redirection(message, from: address) else { return false }
     note(redirection)
@@ -151,7 +153,7 @@ extension RedisCluster {
     return true
   }
 
-  /// For what any node can answer.
+  /// Any connected node, for questions that all can answer.
   private var anyNode: RedisNode? {
     let known = map.masters.lazy.compactMap { self.nodes[$0] }
     return known.first { $0.connection.state == .ready } ?? known.first
@@ -169,22 +171,22 @@ extension RedisCluster {
   /// The process that serves the slot, by Redis's `run_id`; empty if it has not said so yet.
   package func process(of slot: Int) -> String { node(of: slot)?.process ?? "" }
 
-  /// Another number after each answer that came from another node than the slot's owner.
+  /// A number that changes with each answer that came from another node than the slot's owner.
   package func answersElsewhere(of slot: Int) -> Int { answeredElsewhere[slot] ?? 0 }
 
-  /// How many nodes serve slots, and how many of them this loop is connected to.
+  /// The number of nodes that serve slots, and the number of those that this loop is connected to.
   package var nodeCounts: (serving: Int, connected: Int) {
     let serving = isCluster ? map.serving : [endpoint.address]
     return (serving.count, serving.count { nodes[$0]?.connection.state == .ready })
   }
 
-  /// Where the node is that serves the slot; nil if none does.
+  /// The address of the node that serves the slot; nil if none does.
   package func place(of slot: Int) -> String? { map.owner(of: slot).map { place(at: $0) } }
 
-  /// Where it was configured to be, or where the master is that Sentinels watch.
+  /// The configured address, or the address of the master that Sentinels watch.
   package var place: String { place(at: endpoint.address) }
 
-  /// For people: of what Sentinels watch, where it is now.
+  /// The address for people. For a master that Sentinels watch, it is the present one.
   func place(at address: Address) -> String { (lookup?.master ?? endpoint(at: address)).description }
 
   private func makeNode(_ address: Address) -> RedisNode {
@@ -220,7 +222,7 @@ extension RedisCluster {
       })
   }
 
-  /// The same user and the same encryption as at the node that the broker was told of.
+  /// The endpoint of another node, with the same user and the same encryption as at the configured node.
   func endpoint(at address: Address) -> RedisEndpoint {
     var endpoint = endpoint
     endpoint.address = address
@@ -240,7 +242,7 @@ extension RedisCluster {
       node?.process = role.process
       return setUp(process)
     case .clusterNode:
-      // Calls that were written for a single Redis do without what protects a slot on its way.
+      // Calls that were written for a single Redis lack the protection for a slot on its way.
       guard !isSingle else {
         throw RedisError(
           .unsuitable, cause: "it has become a node of a cluster: start the broker again",
@@ -268,7 +270,7 @@ extension RedisCluster {
   }
 
   private func nodeChanged(_ address: Address, _ change: RedisConnection.State) {
-    // Both were lost, and each has a pause of its own before it tries again.
+    // Both connections were lost, and each has a pause of its own before it tries again.
     if case .ready = change { nodes[address]?.replication?.connection.endPause() }
     guard isCluster else {
       state = change
@@ -284,8 +286,8 @@ extension RedisCluster {
     state = stateOfAll(after: change)
   }
 
-  /// Sets those nodes up again that were asked for the way to the first key. Their set-up could not know yet what is kept
-  /// under that key.
+  /// Sets those nodes up again that were asked for the way to the first key. Their set-up could not know the
+  /// record under that key yet.
   private func setUpAgain(but owner: Address) {
     for address in setUpEarly where address != owner {
       guard let connection = nodes[address]?.connection else { continue }
@@ -343,7 +345,7 @@ extension RedisCluster {
 
   private func take(_ answer: TopologyAnswer) { if topology.take(answer) { applySoon() } }
 
-  /// In the loop's next turn: what calls this may be a connection that is to be closed.
+  /// Applies the map in the loop's next turn: the caller may be a connection that is to be closed.
   func applySoon() {
     guard !isApplying else { return }
     isApplying = true
@@ -360,7 +362,7 @@ extension RedisCluster {
     let wanted = isAdmitted ? serving : serving.filter { $0 == map.owner(of: firstSlot) }
     for address in wanted { node(at: address).unwantedSince = nil }
     if !isAdmitted, let owner = map.owner(of: firstSlot), node(at: owner).connection.state == .ready {
-      // It was set up while the first key was elsewhere, and so without a look at it.
+      // The node was set up while the first key was elsewhere, and so without a look at that key.
       node(at: owner).reconnect(
         because: RedisError(
           .unavailable, cause: "it has become the first key's", place: endpoint(at: owner).description))

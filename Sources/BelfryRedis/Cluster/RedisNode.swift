@@ -4,20 +4,20 @@ import BelfryLoop
 final class RedisNode {
   let endpoint: RedisEndpoint
   let connection: RedisConnection
-  /// Whether replicas have what it said; nil where nobody waits for them.
+  /// The wait for this node's replicas; nil if the promise is without replicas.
   let replication: ReplicationWait?
   /// The name of the process that answers, from the set-up of ``connection``; empty before.
   var process = ""
-  /// Since when no slot is known to be there; nil while some are.
+  /// The time since which no slot is known to be there; nil while some are.
   var unwantedSince: ContinuousClock.Instant?
-  /// The last slot of which another node has said that it is on its way here.
+  /// The last slot that another node has said to be on its way here.
   var slotOnItsWay: Int?
   /// The slot in which the last question about replicas was written.
   var slotOfQuestion = 0
 
   var address: RedisEndpoint.Address { endpoint.address }
 
-  /// - Parameter replication: made only where somebody waits for replicas.
+  /// - Parameter replication: called only if the promise has replicas.
   init(
     _ endpoint: RedisEndpoint, _ promise: ReplicationPromise, _ connection: RedisConnection,
     replication: () -> ReplicationWait
@@ -42,7 +42,7 @@ final class RedisNode {
     replication?.connection.reconnect(because: error)
   }
 
-  /// How many commands have no reply yet.
+  /// The number of commands without a reply.
   var unansweredCommands: Int {
     connection.unansweredCommands + (replication?.connection.unansweredCommands ?? 0)
   }
@@ -50,10 +50,10 @@ final class RedisNode {
 
 /// A node as its set-up sees it.
 package struct RedisNodeProcess {
-  /// Where it is, for errors.
+  /// The node's address, for errors.
   package let place: String
-  /// Redis's `run_id`: another one for each process.
+  /// Redis's `run_id`: each process has another one.
   package let process: String
-  /// Whether the node has only a part of the keys.
+  /// True if the node has only a part of the keys.
   package let isOfCluster: Bool
 }

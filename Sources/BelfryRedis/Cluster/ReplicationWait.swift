@@ -1,10 +1,12 @@
 import BelfryBytes
 
-/// When a write counts as done: by a master alone, or by so many of its replicas as well.
+/// The moment at which a write counts as done: when a master alone has it, or when so many of its replicas
+/// have it as well.
 package struct ReplicationPromise: Sendable, Hashable {
-  /// Replicas that must have a write before anybody learns of it; 0: none.
+  /// The number of replicas that must have a write before anybody learns of it; 0: none.
   package var replicas: Int
-  /// How long they have. A replica in step answers within a millisecond; a master that is cut off never gets an answer.
+  /// The time that they have. A replica in step answers within a millisecond; a master that is cut off never
+  /// gets an answer.
   package var timeout: Duration = .milliseconds(300)
 
   package static let none = ReplicationPromise(replicas: 0)
@@ -12,20 +14,21 @@ package struct ReplicationPromise: Sendable, Hashable {
   package init(replicas: Int) { self.replicas = replicas }
 }
 
-/// Asks a master whether its replicas have all that it had done before the question.
+/// Asks a master if its replicas have all data that it had written before the question.
 ///
-/// The answer covers all that the master had said before, by any connection: the reply to a write, the result of a read, a
-/// live message. So one question serves all that came before it. It has a connection of its own, since Redis holds
-/// back what follows on the same one.
+/// The answer covers everything that the master had answered before, over any connection: the reply to a
+/// write, the result of a read, a live message. So one question serves all earlier replies. It has a
+/// connection of its own, since Redis holds back later replies on the same one.
 ///
-/// The question is a write and `WAIT`. Since Redis 7.2, and in Valkey, `WAIT` is about the last write of the connection that
-/// it comes by, and without one it is answered at once, as if replicas had everything. (Source: release notes of Redis 7.2,
-/// change 11713.) The write is of a key for the question alone, in a slot that the node serves.
+/// The question is a write and `WAIT`. Since Redis 7.2, and in Valkey, `WAIT` is about the last write of the
+/// connection that it comes by, and without one it is answered at once, as if replicas had everything.
+/// (Source: release notes of Redis 7.2, change 11713.) The write is of a key for the question alone, in a
+/// slot that the node serves.
 final class ReplicationWait {
   /// A slot in which a node takes a write.
   struct Slot {
     let number: Int
-    /// Whether the slot is on its way to the node, which then has to be told that it is meant.
+    /// True if the slot is on its way to the node, which then has to be told so.
     var isOnItsWay = false
   }
 
@@ -34,7 +37,8 @@ final class ReplicationWait {
     let then: (RedisError?) -> Void
   }
 
-  /// Only replicas get it, and no append-only file. Above `maxmemory`, too, or nobody would be told anything there.
+  /// The write goes to replicas only, and to no append-only file. It works above `maxmemory`, too, since
+  /// otherwise nobody would be told anything there.
   private static let write = """
     #!lua flags=allow-oom
     redis.set_repl(redis.REPL_REPLICA)
@@ -48,15 +52,16 @@ final class ReplicationWait {
   var process = ""
   private let promise: ReplicationPromise
   private let place: String
-  /// Those who came since the last question was asked, which may not cover them.
+  /// The callers that came since the last question was asked, which may not cover them.
   private var waiters: [Waiter] = []
   private var isAsking = false
   private let slot: () -> Slot?
   private let onRefusal: (_ message: String) -> Bool
 
   /// - Parameters:
-  ///   - slot: one that the node serves, as far as is known.
-  ///   - onRefusal: takes note of what the node has said of that slot. Returns whether it is elsewhere.
+  ///   - slot: a slot that the node serves, as far as is known.
+  ///   - onRefusal: notes the node's answer about that slot. Returns true if the question can be asked in
+  ///     another slot.
   init(
     on connection: RedisConnection, _ promise: ReplicationPromise, at place: String,
     slot: @escaping () -> Slot?, onRefusal: @escaping (_ message: String) -> Bool
@@ -66,10 +71,10 @@ final class ReplicationWait {
   }
 
   /// - Parameters:
-  ///   - process: which one has said what is waited for. A master that was killed and started again may have lost it, and
-  ///     its replicas are in step with what is left.
-  ///   - then: gets nil if enough replicas have all that the process had done before this call. Called once, perhaps before
-  ///     this function returns.
+  ///   - process: the process whose answer is waited for. A master that was killed and started again may have
+  ///     lost it, and its replicas are in step with the rest.
+  ///   - then: gets nil if enough replicas have all data that the process had written before this call.
+  ///     Called once, perhaps before this function returns.
   func wait(for process: String, then: @escaping (RedisError?) -> Void) {
     waiters.append(Waiter(process: process, then: then))
     if !isAsking { ask() }
@@ -154,7 +159,8 @@ extension Duration {
 }
 
 extension RedisCommand {
-  /// Whether it may change something, or a function that it calls may. What is not known to read only counts as a write.
+  /// True if the command may change data, or calls a function that may. A command that is not known to read
+  /// only counts as a write.
   package var isWrite: Bool { !Self.reads.contains(name) }
 
   private static let reads: Set<String> = [

@@ -1,22 +1,22 @@
-/// What is sent to one node together.
+/// The commands that are sent to one node together.
 struct RoutedBatch {
   let address: RedisEndpoint.Address
-  /// Whether each unit is sent behind ASKING, since the node does not own its slot yet.
+  /// True if each unit is sent after ASKING, since the node does not own its slot yet.
   let isAsking: Bool
-  /// Whether replicas have to have what it does before anybody learns of it.
+  /// True if replicas must have the effect of the commands before anybody learns of it.
   let isAwaited: Bool
-  /// In the order of sending, each by its number and its commands.
+  /// The units in the order of sending, each by its number and its commands.
   var units: [(number: Int, commands: Range<Int>)] = []
 
   func write(_ all: [RedisCommand], to output: OutputBuffer) {
     for unit in units {
-      // Redis forgets it after the next command, but not within a transaction.
+      // Redis forgets ASKING after the next command, but not within a transaction.
       if isAsking { output.append(RedisCommand("ASKING")) }
       for command in all[unit.commands] { output.append(command) }
     }
   }
 
-  /// For each unit what its replies say about its slot; nil where it was carried out.
+  /// For each unit the redirection in its replies; nil if it was carried out.
   func redirections(in replies: RedisReplies) -> [Redirection?] {
     var replies = replies.makeIterator()
     return units.map { _, commands in
@@ -33,8 +33,8 @@ struct RoutedBatch {
   }
 }
 
-/// Distributes commands to the nodes that have their keys, puts the replies in the order of the commands, and sends again
-/// what another node has.
+/// Distributes commands to the nodes that have their keys, puts the replies in the order of the commands, and
+/// sends redirected commands again.
 ///
 /// The state machine is pure: the map of slots and the time are passed in.
 struct RoutingStateMachine {
@@ -54,14 +54,15 @@ struct RoutingStateMachine {
   private var open: [Int]
   private var asked: [Int: Address] = [:]
   private var budget = RedirectionBudget()
-  /// The slowest of what the last replies said.
+  /// The slowest of the redirections in the last replies.
   private var pending: Redirection?
 
-  /// - Parameter isAwaited: whether replicas have to have what a command does.
+  /// - Parameter isAwaited: true if replicas must have the effect of a command.
   init(_ commands: [RedisCommand], isAwaited: (RedisCommand) -> Bool, deadline: Instant) {
     self.deadline = deadline
     let units = RoutedUnit.units(of: commands)
-    // Awaited commands are sent in batches of their own: a read behind a write to the same slot would overtake it in another.
+    // Awaited commands are sent in batches of their own: in another batch a read after a write to the same
+    // slot would overtake it.
     let slots = Set(units.filter { commands[$0.commands].contains(where: isAwaited) }.map(\.slot))
     awaited = units.map { slots.contains($0.slot) }
     self.units = units
@@ -71,8 +72,8 @@ struct RoutingStateMachine {
 
   func slot(of unit: Int) -> Int? { units[unit].slot }
 
-  /// - Parameter any: the node that is asked what any can answer; nil: the first of the map.
-  /// - Returns: what is to be sent, and the units for which the map has no node.
+  /// - Parameter any: the node for commands that any node can answer; nil: the first of the map.
+  /// - Returns: the batches to send, and the units for which the map has no node.
   func batches(by map: SlotMap?, any: Address? = nil) -> (batches: [RoutedBatch], unserved: [Int]) {
     var batches: [RoutedBatch] = []
     var places: [Destination: Int] = [:]
@@ -114,7 +115,7 @@ struct RoutingStateMachine {
     open.removeAll { $0 == unit }
   }
 
-  /// - Returns: what the replies say about slots.
+  /// - Returns: the redirections in the replies.
   mutating func take(_ result: Result<RedisReplies, RedisError>, of batch: RoutedBatch) -> [Redirection] {
     guard case .success(let all) = result else {
       if case .failure(let error) = result { for unit in batch.units { fail(unit.number, error) } }
@@ -143,7 +144,7 @@ struct RoutingStateMachine {
     if !open.isEmpty, let pause = budget.next(redirection), now + pause < deadline {
       return .sendAgain(after: pause)
     }
-    // What is still redirected has its error reply for a result.
+    // A command that is still redirected gets its error reply as its result.
     let missing = RedisError(.unexpectedReply, cause: "a reply is missing", place: "pipeline")
     return .finished(results.map { $0 ?? .failure(missing) })
   }

@@ -1,14 +1,15 @@
 import BelfryBytes
 import BelfryLoop
 
-/// The sharded channels of a keyspace, each heard at the node that serves its slot: one subscriber for each node. When a
-/// slot moves, its channels are subscribed at the other node, and nobody who listens to another slot learns of it.
+/// The sharded channels of a keyspace. Each is subscribed at the node that serves its slot, with one
+/// subscriber for each node. If a slot moves, its channels are subscribed at the other node, and listeners of
+/// other slots do not notice.
 ///
 /// A subscriber belongs to a ``RedisCluster`` of the same loop, whose map it follows.
 package final class ShardSubscriber {
   typealias Address = RedisEndpoint.Address
 
-  /// Which slots are meant.
+  /// The slots that an event is about.
   package enum Slots: Hashable {
     case all
     case some(Set<Int>)
@@ -17,18 +18,18 @@ package final class ShardSubscriber {
   private struct Node {
     let subscriber: RedisSubscriber
     var isConnected = false
-    /// The process that it hears, by Redis's `run_id`.
+    /// The process that it listens to, by Redis's `run_id`.
     var process = ""
-    /// Empty where nobody waits for replicas.
+    /// Messages that wait for replicas. Empty if the promise is without replicas.
     var held = HeldMessages()
   }
 
-  /// A slot of which channels are wanted.
+  /// A slot with wanted channels.
   private struct Home {
     var address: Address
-    /// The channels that are not subscribed at that node yet, and were at another.
+    /// The channels that are not subscribed at that node yet, but were at another.
     var missing: Set<String> = []
-    /// How often the channels were to be subscribed there. The end of an earlier try means nothing.
+    /// The number of tries to subscribe the channels there. The end of an earlier try means nothing.
     var tries = 0
     var isHeard = true
   }
@@ -40,12 +41,12 @@ package final class ShardSubscriber {
   private var homes: [Int: Home] = [:]
   private var pauses: [String: [Pause]] = [:]
   private var isStarted = false
-  /// Whether the nodes have said that they are many.
+  /// True if the nodes have said that they are a cluster.
   private var isOfCluster = false
 
   package var onMessage: ((_ channel: String, _ payload: ArraySlice<UInt8>) -> Void)?
-  /// False: messages of these slots may be missing from now on. True: all their channels are subscribed again, and what was
-  /// published in between has to be read elsewhere.
+  /// False: messages of these slots may be missing from now on. True: all their channels are subscribed
+  /// again, and messages that were published in between have to be read elsewhere.
   package var onHearing: ((Bool, Slots) -> Void)?
 
   /// The pause before channels of a slot are subscribed again, when no node was found that serves it.
@@ -84,7 +85,8 @@ package final class ShardSubscriber {
 
   private func addNode(_ address: Address) {
     let endpoint = cluster.endpoint(at: address)
-    // A replica, too, lets one subscribe, and once its master has left it, nobody would see that nothing comes any more.
+    // A replica, too, accepts subscriptions. Once its master has left it, nobody would notice that no
+    // messages arrive any more.
     let subscriber = RedisSubscriber(
       loop: loop, endpoint: endpoint, by: cluster.lookup, limits: limits,
       setUp: RedisSetUp(NodeRole.commands) { [weak self, weak cluster] replies throws(RedisError) in
@@ -141,7 +143,7 @@ extension ShardSubscriber {
     }
   }
 
-  /// - Parameter subscriber: whose messages it is about. Another one may be at the address by now.
+  /// - Parameter subscriber: the subscriber of the messages. Another one may be at the address now.
   private func answered(_ isReplicated: Bool, _ subscriber: RedisSubscriber, _ address: Address) {
     guard let node = nodes[address], node.subscriber === subscriber else { return }
     guard let (delivered, action) = nodes[address]?.held.applyAnswer(isReplicated: isReplicated) else {
@@ -166,7 +168,7 @@ extension ShardSubscriber {
       guard let node = nodes[address] else { throw cluster.unserved(slot) }
       do throws(RedisError) {
         try await node.subscriber.subscribe(channel)
-        // The only node may have said meanwhile that it is one of many, or the slot may have moved.
+        // The only node may have said meanwhile that it is part of a cluster, or the slot may have moved.
         if !cluster.isCluster || homes[slot]?.address == address { return }
         unsubscribe(channel, at: address)
       } catch {
@@ -176,7 +178,7 @@ extension ShardSubscriber {
     }
   }
 
-  /// Whether the subscription failed because the slot is elsewhere.
+  /// True if the subscription failed because the slot is elsewhere.
   private func isRefused(_ error: RedisError, as slot: Int, at address: Address) -> Bool {
     if error.code == .replied, let redirection = Redirection(error.cause, from: address) {
       cluster.note(redirection)
@@ -186,7 +188,7 @@ extension ShardSubscriber {
     return cluster.isCluster && homes[slot]?.address != address
   }
 
-  /// - Throws: `unsubscribed` if the channel is not wanted any more by then.
+  /// - Throws: `unsubscribed` if the channel is not wanted any more after the pause.
   private func pause(before channel: String) async throws(RedisError) {
     let pause = Pause()
     pauses[channel, default: []].append(pause)
@@ -198,7 +200,7 @@ extension ShardSubscriber {
     }
   }
 
-  /// Before a channel is subscribed once more.
+  /// A pause before a channel is subscribed once more.
   private final class Pause {
     var isEnded = false
   }
@@ -229,7 +231,7 @@ extension ShardSubscriber {
     }
     if nodes[owner] == nil { addNode(owner) }
     homes[slot] = Home(address: owner)
-    // Until its node is connected, the connection may be lost once more without a word.
+    // Until its node is connected, the connection may be lost once more without notice.
     if nodes[owner]?.isConnected != true { loseHearing(slot) }
     return owner
   }
@@ -238,7 +240,7 @@ extension ShardSubscriber {
 // MARK: - Moving
 
 extension ShardSubscriber {
-  /// Follows the cluster's map: where a slot is served elsewhere now, its channels are subscribed there.
+  /// Follows the cluster's map: if another node serves a slot now, its channels are subscribed there.
   private func follow() {
     guard isStarted, cluster.isCluster else { return }
     adopt()
@@ -262,8 +264,8 @@ extension ShardSubscriber {
     }
   }
 
-  /// Takes note of the channels that were subscribed before the node said that it is one of many. What was said of all slots
-  /// until then is said of each from now on, so nothing may be left unheard.
+  /// Notes the channels that were subscribed before the node said that it is part of a cluster. Earlier
+  /// events were about all slots, and later ones are about each, so no slot may be left unheard.
   private func adopt() {
     guard !isOfCluster else { return }
     isOfCluster = true
@@ -302,7 +304,7 @@ extension ShardSubscriber {
     homes[slot]?.tries = tries
     if home.missing.isEmpty { return settle(slot) }
     for channel in home.missing {
-      // One of them has failed at once, and so would the others.
+      // Another channel of this try has failed at once, and so would the others.
       guard homes[slot]?.tries == tries else { return }
       nodes[home.address]?.subscriber.subscribe(channel) { [weak self] result in
         guard let self, homes[slot]?.tries == tries else { return }

@@ -1,18 +1,19 @@
 import BelfryBytes
 
-/// Which node serves each hash slot. A Redis that is no cluster is a map with one node, which serves all of them.
+/// The node that serves each hash slot. A Redis that is no cluster is a map with one node, which serves all
+/// of them.
 package struct SlotMap: Hashable, Sendable {
   package typealias Address = RedisEndpoint.Address
 
   /// The nodes that serve slots, in the order in which they were told.
   package private(set) var masters: [Address] = []
-  /// Who may be asked for the map when no master answers.
+  /// The replicas, which may be asked for the map if no master answers.
   private(set) var replicas: [Address] = []
   /// For each slot the index of its master, or ``nobody``.
   private var owners: [UInt16]
 
   private static let nobody = UInt16.max
-  /// A cluster has 1,000 nodes at most, by Redis's own documentation.
+  /// A cluster has 1,000 nodes at most, according to Redis's own documentation.
   static let mastersMax = 1_000
 
   init(only address: Address) {
@@ -21,7 +22,7 @@ package struct SlotMap: Hashable, Sendable {
   }
 
   /// Reads the reply of CLUSTER SLOTS: for each range its first and last slot, its master, and its replicas.
-  /// - Parameter asked: the node that answered, which a reply without a host means.
+  /// - Parameter asked: the node that answered. A reply without a host means this node.
   package init(_ reply: RedisReply, from asked: Address) throws(RedisError) {
     owners = [UInt16](repeating: Self.nobody, count: ClusterSlot.count)
     for range in try reply.array() {
@@ -31,7 +32,7 @@ package struct SlotMap: Hashable, Sendable {
       guard first >= 0, first <= last, last < ClusterSlot.count else {
         throw Self.unreadable("slots \(first) to \(last)")
       }
-      // A node that others know by no address yet has its place in the next map.
+      // A node whose address the others do not know yet has its place in the next map.
       guard let master = try Address(node: parts[2], from: asked) else { continue }
       let index = try index(of: master)
       for slot in first...last { owners[slot] = index }
@@ -63,9 +64,9 @@ package struct SlotMap: Hashable, Sendable {
     return Set(zip(masters, counts).filter(\.1).map(\.0))
   }
 
-  /// Takes note of one slot that another node serves, as that slot's last owner has said.
+  /// Notes that another node serves one slot, as that slot's last owner has said.
   mutating func move(_ slot: Int, to address: Address) {
-    // One node too many is found with the next map.
+    // If there is one node too many, the next map shows it.
     guard let index = try? index(of: address) else { return }
     owners[slot] = index
   }

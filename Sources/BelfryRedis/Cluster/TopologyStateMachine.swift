@@ -1,10 +1,10 @@
-/// What a node of a cluster answered when it was asked for the map of slots.
+/// The answer of a cluster's node that was asked for the map of slots.
 struct TopologyAnswer: Hashable {
   var map: SlotMap
-  /// CLUSTER INFO's `cluster_current_epoch`: it grows with each failover, and an older one is of a node that has not heard
-  /// of the latest.
+  /// CLUSTER INFO's `cluster_current_epoch`. It grows with each failover, and an older one comes from a node
+  /// that has not heard of the latest.
   var epoch: Int64
-  /// Whether the node says `cluster_state:ok`. A master that is cut off from most others does not.
+  /// True if the node says `cluster_state:ok`. A master that is cut off from most others does not.
   var isServing: Bool
 
   /// - Parameter replies: to ``commands``.
@@ -23,11 +23,12 @@ struct TopologyAnswer: Hashable {
   static let commands = [RedisCommand("CLUSTER", "INFO"), RedisCommand("CLUSTER", "SLOTS")]
 }
 
-/// Decides when a cluster is asked for the map of its slots, which of its nodes, and which answers count.
+/// Decides when a cluster is asked for the map of its slots, which of its nodes is asked, and which answers
+/// count.
 ///
-/// Say a network cut leaves a master with few of the others: it goes on naming itself the owner of its slots, while the rest
-/// has given them to its replica. So another node is asked each time, also where nothing seems wrong, and an answer of an
-/// older epoch does not count.
+/// Say a network cut leaves a master with few of the others: it goes on naming itself the owner of its slots,
+/// while the rest has given them to its replica. So another node is asked each time, even if nothing seems
+/// wrong, and an answer of an older epoch does not count.
 ///
 /// The state machine is pure: it is told what happened and when.
 struct TopologyStateMachine {
@@ -35,21 +36,22 @@ struct TopologyStateMachine {
   typealias Instant = ContinuousClock.Instant
 
   enum Action: Hashable {
-    /// A question is under way, and its end decides.
+    /// No action: a question is under way, and its end decides.
     case none
     case ask(Address)
-    /// Nothing is to be asked before.
+    /// No question is due before.
     case wait(Duration)
   }
 
-  /// The time between two questions where nothing is wrong. What nobody is told of, such as a master that is cut off and
-  /// still serves this broker, is noticed within this time.
+  /// The time between two questions if nothing is wrong. Faults that nobody reports, such as a master that is
+  /// cut off and still serves this broker, are noticed within this time.
   static let interval: Duration = .seconds(3)
-  /// The time between two questions where something is wrong: a failover takes seconds, and its end is wanted at once.
+  /// The time between two questions if something is wrong: a failover takes seconds, and its end has to be
+  /// noticed at once.
   static let intervalMin: Duration = .milliseconds(100)
-  /// After so many answers of an older epoch, with none of the known one between them, the cluster is taken for one that was
-  /// made anew. Each is of another node, which says that it is well; in one that is cut off, each says so only until the
-  /// node timeout.
+  /// After so many answers of an older epoch, with none of the known one between them, the cluster counts as
+  /// a new one. Each answer is of another node, which says that it is well. In a cluster that is cut off,
+  /// each node says so only until the node timeout.
   static let olderAnswersMax = 10
 
   private(set) var map: SlotMap
@@ -59,7 +61,7 @@ struct TopologyStateMachine {
   private var epoch: Int64 = 0
   private var olderAnswers = 0
   private var isAsking = false
-  /// Whether something seemed wrong since the last question was asked.
+  /// True if something seemed wrong since the last question was asked.
   private var isInDoubt = false
   private var askedAt: Instant?
   private var questions = 0
@@ -75,13 +77,13 @@ struct TopologyStateMachine {
     return next(now: now)
   }
 
-  /// Takes note that one slot has moved, as its last owner has said.
+  /// Notes that one slot has moved, as its last owner has said.
   mutating func move(_ slot: Int, to address: Address, now: Instant) -> Action {
     map.move(slot, to: address)
     return doubt(now: now)
   }
 
-  /// What is to be done next. To be called after the wait that the last action named.
+  /// The next action. To be called after the wait that the last action named.
   mutating func next(now: Instant) -> Action {
     if isAsking { return .none }
     let pause = isInDoubt || !isKnown ? Self.intervalMin : Self.interval
@@ -91,7 +93,7 @@ struct TopologyStateMachine {
     return .ask(candidates[questions % candidates.count])
   }
 
-  /// - Returns: whether the map is another one now.
+  /// - Returns: true if the map has changed.
   mutating func take(_ answer: TopologyAnswer) -> Bool {
     if answer.epoch < epoch, answer.isServing { olderAnswers += 1 }
     if answer.epoch >= epoch { olderAnswers = 0 }
@@ -105,7 +107,7 @@ struct TopologyStateMachine {
     return isNew
   }
 
-  /// Takes note that the question has ended, answered or not.
+  /// Notes that the question has ended, answered or not.
   mutating func ended(isAnswered: Bool, now: Instant) -> Action {
     isAsking = false
     if !isAnswered { isInDoubt = true }

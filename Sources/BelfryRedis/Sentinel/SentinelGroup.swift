@@ -1,14 +1,14 @@
 import BelfryBytes
 
-/// The Sentinels that say where a master is, and the name that they have for it.
+/// The Sentinels that watch a master, and their name for it.
 package struct SentinelGroup: Sendable, Hashable {
   package static let defaultPort: UInt16 = 26_379
 
-  /// The master's, as in `sentinel monitor NAME`.
+  /// The master's name, as in `sentinel monitor NAME`.
   package var name: String
-  /// Those that were configured. More are learnt from them.
+  /// The configured Sentinels. They name further ones.
   package var sentinels: [RedisEndpoint.Address]
-  /// As which user the Sentinels are spoken to; the master has credentials of its own.
+  /// The user for the Sentinels; the master has credentials of its own.
   package var username: String?
   package var password: String?
 
@@ -16,7 +16,7 @@ package struct SentinelGroup: Sendable, Hashable {
     (self.name, self.sentinels) = (name, sentinels)
   }
 
-  /// Reads `host[:port][,host[:port]…]/name`, of which each Sentinel is named by its number in errors.
+  /// Reads `host[:port][,host[:port]…]/name`. Errors name each Sentinel by its number.
   fileprivate init(hosts: Substring, name: Substring) throws(RedisError) {
     var sentinels: [RedisEndpoint.Address] = []
     for (index, text) in hosts.split(separator: ",", omittingEmptySubsequences: false).enumerated() {
@@ -35,8 +35,8 @@ package struct SentinelGroup: Sendable, Hashable {
     self.init(name: decoded, sentinels: sentinels)
   }
 
-  /// Takes the fields of a query that are of the Sentinels.
-  /// - Returns: those that are not.
+  /// Takes the fields of a query that are for the Sentinels.
+  /// - Returns: the other fields.
   fileprivate mutating func takeCredentials(of query: Substring) throws(RedisError) -> [Substring] {
     var others: [Substring] = []
     for field in query.split(separator: "&") {
@@ -57,7 +57,7 @@ package struct SentinelGroup: Sendable, Hashable {
   }
 }
 
-/// For errors and logs, and so without the credentials.
+/// The text for errors and logs, and so without the credentials.
 extension SentinelGroup: CustomStringConvertible {
   package var description: String {
     sentinels.map(\.hostPort).joined(separator: ",") + "/" + name
@@ -66,7 +66,7 @@ extension SentinelGroup: CustomStringConvertible {
 
 extension RedisEndpoint {
   /// Reads `host[:port][,host[:port]…]/name[/database][?sentinel_username=…&sentinel_password=…]`.
-  /// - Parameter isEncrypted: whether the files for TLS may follow, too.
+  /// - Parameter isEncrypted: true if the files for TLS may follow, too.
   init(sentinels text: Substring, isEncrypted: Bool) throws(RedisError) {
     let place = text.prefix { $0 != "?" }
     let hosts = place.prefix { $0 != "/" }
@@ -85,7 +85,7 @@ extension RedisEndpoint {
     if isEncrypted { tls = try RedisTLS(query: others.joined(separator: "&")[...]) }
   }
 
-  /// The Sentinels that say where it is; nil where the address is its own.
+  /// The Sentinels that name its address; nil if the endpoint has an address of its own.
   package var sentinels: SentinelGroup? {
     if case .master(let group) = address { group } else { nil }
   }

@@ -1,10 +1,11 @@
 import BelfryLoop
 
-/// Where the master is that Sentinels watch, for all links of a loop: each asks before it connects. It carries out what
-/// `SentinelStateMachine` decides.
+/// Finds the master that Sentinels watch, for all links of a loop: each asks before it connects. It carries
+/// out what `SentinelStateMachine` decides.
 ///
-/// While there are links it looks now and then by itself, and a link to another than the master gives it up. So a broker
-/// leaves a master that was demoted and has not heard of it, also where it neither writes nor loses a connection.
+/// While there are links, it looks at intervals by itself, and a link to another node than the master is
+/// given up. So a broker leaves a master that was demoted and has not heard of it, even if the broker neither
+/// writes nor loses a connection.
 final class SentinelLookup {
   private typealias Waiter = (Result<RedisEndpoint, RedisError>) -> Void
 
@@ -17,18 +18,18 @@ final class SentinelLookup {
   private var waiters: [Waiter] = []
   private var question: NodeQuestion<SentinelAnswer>?
   private var timer: LoopTimer?
-  /// Why the Sentinel that was asked last did not answer.
+  /// The reason why the Sentinel that was asked last did not answer.
   private var lastError: RedisError?
 
   private struct WeakLink {
     weak var link: RedisLink?
   }
 
-  /// How long each step of asking a Sentinel may take. Two that are away must not take more than a second from those who
-  /// wait for the third.
+  /// The longest time of each step of asking a Sentinel. Two that are away must not take more than a second
+  /// from the callers that wait for the third.
   static let answerTimeout: Duration = .milliseconds(500)
 
-  /// - Returns: nil where the endpoint has an address of its own.
+  /// - Returns: nil if the endpoint has an address of its own.
   init?(loop: EventLoop, endpoint: RedisEndpoint, limits: RedisLimits) {
     guard let group = endpoint.sentinels else { return nil }
     var limits = limits
@@ -39,11 +40,11 @@ final class SentinelLookup {
     machine = SentinelStateMachine(group.sentinels)
   }
 
-  /// What the Sentinels named last.
+  /// The master that the Sentinels named last.
   var master: RedisEndpoint? { machine.master.map { endpoint(at: $0) } }
 
-  /// Asks where the master is.
-  /// - Parameter then: called once, perhaps before this function returns; not at all if the link gives up being followed.
+  /// Asks for the master's address.
+  /// - Parameter then: called once, perhaps before this function returns; not at all if the link is removed.
   func locate(then: @escaping (Result<RedisEndpoint, RedisError>) -> Void) {
     switch machine.locate(now: .now) {
     case .found(let address): then(.success(endpoint(at: address)))
@@ -55,13 +56,13 @@ final class SentinelLookup {
     }
   }
 
-  /// Takes note that what was named could not be connected to, was lost, or is no master.
+  /// Notes that the named master could not be connected to, was lost, or is no master.
   func refuse(_ address: RedisEndpoint.Address) { machine.refuse(address) }
 
-  /// The link is told when the master is elsewhere.
+  /// Follows the link, which is told when the master is elsewhere.
   func add(_ link: RedisLink) { links.append(WeakLink(link: link)) }
 
-  /// With the last link gone nobody is asked any more.
+  /// Stops following the link. With the last link gone nobody is asked any more.
   func remove(_ link: RedisLink) {
     links.removeAll { $0.link == nil || $0.link === link }
     guard links.isEmpty else { return }
@@ -105,7 +106,7 @@ final class SentinelLookup {
     }
   }
 
-  /// Ends a round. The next look is from now on.
+  /// Ends a round. The time until the next look starts now.
   private func end(_ result: Result<RedisEndpoint, RedisError>) {
     lookLater(after: SentinelStateMachine.interval)
     let waiting = waiters
@@ -134,7 +135,7 @@ final class SentinelLookup {
     }
   }
 
-  /// The same user, database and encryption as were given for the master.
+  /// The endpoint at an address, with the same user, database and encryption as for the configured master.
   private func endpoint(at address: RedisEndpoint.Address) -> RedisEndpoint {
     var endpoint = endpoint
     endpoint.address = address

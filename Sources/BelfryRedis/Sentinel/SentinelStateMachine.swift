@@ -1,8 +1,8 @@
 import BelfrySystem
 
-/// What a Sentinel answered when it was asked where the master is.
+/// The answer of a Sentinel that was asked for the master.
 struct SentinelAnswer: Hashable {
-  /// Nil if it watches none of that name.
+  /// Nil if the Sentinel watches no master of that name.
   var master: RedisEndpoint.Address?
   /// The other Sentinels that it knows.
   var others: [RedisEndpoint.Address]
@@ -17,7 +17,8 @@ struct SentinelAnswer: Hashable {
     ]
   }
 
-  /// - Parameter replies: to ``commands(_:)``. Without the permission to list the others, only the master is learnt.
+  /// - Parameter replies: the replies to ``commands(_:)``. Without the permission to list the others, they
+  ///   name only the master.
   init(_ replies: [RedisReply]) throws(RedisError) {
     if let reply = try replies[0].ifPresent?.array(count: 2) {
       let host = try reply[0].string()
@@ -48,10 +49,10 @@ struct SentinelAnswer: Hashable {
   }
 }
 
-/// Decides which Sentinel is asked where the master is, when, and what the answers mean.
+/// Decides which Sentinel is asked for the master, when, and what the answers mean.
 ///
-/// A round asks one Sentinel after the other until one names the master. Who names one is asked first from then on, until
-/// what it named proves wrong: a Sentinel that was cut off names the old master.
+/// A round asks one Sentinel after the other until one names the master. From then on that Sentinel is asked
+/// first, until its answer proves wrong: a Sentinel that was cut off names the old master.
 ///
 /// The state machine is pure: it is told what happened and when.
 struct SentinelStateMachine {
@@ -59,40 +60,40 @@ struct SentinelStateMachine {
   typealias Instant = ContinuousClock.Instant
 
   enum Action: Hashable {
-    /// A question is under way, and its end decides.
+    /// No action: a question is under way, and its end decides.
     case none
     case ask(Address)
-    /// Nothing is to be asked before.
+    /// No question is due before.
     case wait(Duration)
-    /// As far as the Sentinels know, or knew while they could be asked.
+    /// The master, as far as the Sentinels know, or knew when they last answered.
     case found(Address)
     case fail(Failure)
   }
 
   enum Failure: Hashable {
-    /// Those that answer watch no master of that name.
+    /// The Sentinels that answer watch no master of that name.
     case unknownName
     case noAnswer
   }
 
-  /// The time between two looks while nothing seems wrong. Until then a broker may write to a master that was demoted
-  /// without hearing of it: Sentinels tell such a one after eight seconds.
+  /// The time between two looks while nothing seems wrong. Until the next look a broker may write to a master
+  /// that was demoted without hearing of it: Sentinels tell such a master after eight seconds.
   static let interval: Duration = .seconds(1)
-  /// Those who lost the same master ask together, and for so long an answer is the same for all.
+  /// An answer is good for so long. Links that lost the same master ask together, and get the same answer.
   static let answerAge: Duration = .milliseconds(100)
-  /// How many Sentinels are learnt at most. Few deployments have more than five.
+  /// The most Sentinels that are remembered. Few deployments have more than five.
   static let sentinelsMax = 32
 
   private let configured: [Address]
-  /// Who is asked first comes first.
+  /// The Sentinels in the order in which they are asked.
   private(set) var sentinels: [Address]
-  /// What was named last.
+  /// The address that was named last.
   private(set) var master: Address?
   private let backoff: Backoff
-  /// Whether what was named last has not proved wrong.
+  /// True if the last named address has not proved wrong.
   private var isCredible = false
   private var asked: Address?
-  /// Who is to be asked after that in this round.
+  /// The Sentinels that are left to ask in this round.
   private var rest: [Address] = []
   private var isNameUnknown = false
   private var endedAt: Instant?
@@ -107,7 +108,7 @@ struct SentinelStateMachine {
     (configured, self.sentinels, self.backoff) = (sentinels, sentinels, backoff)
   }
 
-  /// Somebody is about to connect.
+  /// A link is about to connect.
   mutating func locate(now: Instant) -> Action {
     if asked != nil { return .none }
     if let endedAt, now < endedAt + patience {
@@ -117,18 +118,18 @@ struct SentinelStateMachine {
     return begin()
   }
 
-  /// What is to be done while nobody connects. To be called after the wait that it names.
+  /// The action while nobody connects. To be called after the wait that it names.
   mutating func look(now: Instant) -> Action {
     if asked != nil { return .none }
     if let endedAt, endedAt + Self.interval > now { return .wait(now.duration(to: endedAt + Self.interval)) }
     return begin()
   }
 
-  /// Takes note that what was named could not be connected to, was lost, or is no master.
+  /// Notes that the named master could not be connected to, was lost, or is no master.
   mutating func refuse(_ address: Address) {
     guard address == master, isCredible else { return }
     isCredible = false
-    // Another opinion is asked first.
+    // Another Sentinel is asked first.
     sentinels.append(sentinels.removeFirst())
   }
 
@@ -171,18 +172,19 @@ struct SentinelStateMachine {
     return outcome(of: failure)
   }
 
-  /// With all Sentinels away nobody makes another one the master, so the last one is tried. Whether it is one, it says.
+  /// With all Sentinels away nobody promotes another master, so the last one is tried. Its own answer says if
+  /// it is one.
   private func outcome(of failure: Failure) -> Action {
     if failure == .noAnswer, let master { return .found(master) }
     return .fail(failure)
   }
 
-  /// How long the last round's result is good for.
+  /// The time for which the last round's result is good.
   private var patience: Duration {
     failure == nil ? Self.answerAge : backoff.delay(doublings: failures - 1, random: 0)
   }
 
-  /// Forgets those that are neither configured nor known to the one that answered.
+  /// Forgets Sentinels that are neither configured nor known to the one that answered.
   private mutating func learn(_ others: [Address], from sentinel: Address) {
     let known = Set(configured + others)
     let kept = [sentinel] + sentinels.filter { $0 != sentinel && known.contains($0) }
