@@ -3,15 +3,15 @@
 package enum ClusterSlot {
   package static let count = 16_384
 
-  /// - Parameter beginning: the checksum of what stands before it.
+  /// - Parameter beginning: the checksum of the bytes before it.
   package static func of(_ tag: String, after beginning: UInt16 = 0) -> Int {
     Int(checksum(tag.utf8, after: beginning)) % count
   }
 
   package static func checksum(_ text: String) -> UInt16 { checksum(text.utf8) }
 
-  /// The slot of a key: of its hash tag, which stands between the first `{` and the next `}`, or of the whole key if it has
-  /// no tag or an empty one.
+  /// The slot of a key. It is that of the key's hash tag, the text between the first `{` and the next `}`, or
+  /// of the whole key if it has no tag or an empty one.
   package static func of(key: ArraySlice<UInt8>) -> Int {
     var hashed = key
     if let open = key.firstIndex(of: UInt8(ascii: "{")) {
@@ -27,7 +27,7 @@ package enum ClusterSlot {
     bytes.reduce(beginning) { crc, byte in crc << 8 ^ table[Int(UInt8(crc >> 8) ^ byte)] }
   }
 
-  /// What each byte does to a checksum of zero.
+  /// The effect of each byte on a checksum of zero.
   private static let table: [UInt16] = (0...255).map { byte in
     (0..<8).reduce(UInt16(byte) << 8) { crc, _ in crc & 0x8000 != 0 ? (crc << 1) ^ 0x1021 : crc << 1 }
   }

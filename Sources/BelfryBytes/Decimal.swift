@@ -1,8 +1,8 @@
 // Numbers as the bytes of their decimal digits, without a `String` in between: every command to Redis, every
 // reply and every line to a consumer holds some.
 
-/// A short text of numbers, made from its last byte on, as digits come, and then copied at once to where it goes.
-/// Of two numbers and some marks at most.
+/// A short text of numbers. It is made from its last byte on, as digits come, and then copied at once to its
+/// destination. It has room for two numbers and some marks.
 package struct DecimalText {
   private var bytes = InlineArray<48, UInt8>(repeating: 0)
   private var start = 48
@@ -18,7 +18,7 @@ package struct DecimalText {
 
   package mutating func prepend(_ number: Int64) {
     var rest = number.magnitude
-    // Two digits at a time: the division is what costs.
+    // Two digits at a time: the division is the expensive part.
     while rest >= 10 {
       let pair = UInt8(truncatingIfNeeded: rest % 100)
       rest /= 100

@@ -23,7 +23,7 @@ package enum Hashing {
     return (0..<8).reduce(0) { $0 << 8 | UInt64(hash[$1]) }
   }
 
-  /// Of no use as a secret or a signature: the handshake of a WebSocket wants it.
+  /// SHA-1, for the handshake of a WebSocket, which requires it. It is too weak for secrets and signatures.
   package static func sha1(_ bytes: [UInt8]) -> [UInt8] {
     var hash = [UInt8](repeating: 0, count: Int(crypto_sha1_bytes))
     let isDone = unsafe crypto_sha1(bytes, bytes.count, &hash)
@@ -38,7 +38,7 @@ package enum Hashing {
     return hash
   }
 
-  /// Takes as long wherever they differ.
+  /// Compares in a time that does not depend on where the two differ.
   package static func isSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     guard left.count == right.count else { return false }
     return unsafe crypto_is_same(left, right, left.count) == 1

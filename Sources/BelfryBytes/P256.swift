@@ -5,7 +5,7 @@ import CCrypto
 ///
 /// SAFETY of `@safe`: the key belongs to the object, is freed with it, and leaves it never.
 @safe package final class P256PrivateKey: Sendable {
-  /// Of the public key, uncompressed (SEC 1 §2.3.3).
+  /// The size of the public key, uncompressed (SEC 1 §2.3.3).
   package static let pointBytes = Int(crypto_point_bytes)
   package static let pemMaxBytes = 4 << 10
 
@@ -14,7 +14,7 @@ import CCrypto
   /// The public key as a point.
   package let point: [UInt8]
 
-  /// A new one.
+  /// Makes a new key.
   package convenience init() {
     let key = unsafe crypto_p256_generate()
     guard let key = unsafe key, let made = unsafe Self.point(of: key) else {
@@ -48,20 +48,20 @@ import CCrypto
     return unsafe crypto_p256_point(key, &point) == 1 ? point : nil
   }
 
-  /// As a file has it.
+  /// The key as PEM, for a file.
   package var pem: [UInt8] {
     var text = [UInt8](repeating: 0, count: Self.pemMaxBytes)
     let length = unsafe crypto_private_pem(key, &text, Int32(text.count))
     return Array(text.prefix(Int(length)))
   }
 
-  /// ES256 (RFC 7518 §3.4): 64 bytes. Nil where libcrypto has no memory.
+  /// ES256 (RFC 7518 §3.4): 64 bytes. Nil if libcrypto has no memory.
   package func signature(of bytes: [UInt8]) -> [UInt8]? {
     var signature = [UInt8](repeating: 0, count: 2 * Int(crypto_scalar_bytes))
     return unsafe crypto_p256_sign(key, bytes, bytes.count, &signature) == 1 ? signature : nil
   }
 
-  /// The secret that both sides come to. Nil if the other's point is not on the curve.
+  /// The secret that both sides compute. Nil if the other's point is not on the curve.
   package func agree(with point: [UInt8]) -> [UInt8]? {
     guard point.count == Self.pointBytes, let other = unsafe crypto_p256_public_key(point) else { return nil }
     defer { unsafe crypto_free_key(other) }
@@ -69,7 +69,7 @@ import CCrypto
     return unsafe crypto_p256_agree(key, other, &secret) == 1 ? secret : nil
   }
 
-  /// Whether the bytes are a public key on the curve.
+  /// True if the bytes are a public key on the curve.
   package static func isPoint(_ point: [UInt8]) -> Bool {
     guard point.count == pointBytes, let key = unsafe crypto_p256_public_key(point) else { return false }
     unsafe crypto_free_key(key)
@@ -83,7 +83,7 @@ package enum AuthenticatedEncryption {
   package static let nonceBytes = Int(crypto_nonce_bytes)
   package static let tagBytes = Int(crypto_tag_bytes)
 
-  /// The text encrypted, with the tag behind it. Nil where libcrypto has no memory.
+  /// The text encrypted, with the tag after it. Nil if libcrypto has no memory.
   package static func seal(_ text: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8]? {
     precondition(key.count == keyBytes && nonce.count == nonceBytes, "they have one size")
     var sealed = [UInt8](repeating: 0, count: text.count + tagBytes)

@@ -1,6 +1,6 @@
 import Glibc
 
-// Texts as bytes, for what is read and written with every send and every delivery.
+// Texts as bytes, for data that is read and written with every send and every delivery.
 
 extension [UInt8] {
   /// The same as `append(contentsOf: text.utf8)`, which asks for the bytes through a protocol, at ten times the
@@ -19,11 +19,11 @@ extension [UInt8] {
 }
 
 extension [UInt8] {
-  /// The first byte from `start` on that does not stand in a JSON string as it is: a quote, a backslash or a
+  /// The first byte from `start` on that a JSON string cannot hold unescaped: a quote, a backslash or a
   /// control character; the count if there is none.
   ///
-  /// Looked for eight bytes at a time, as every text that is sent is looked through twice, when it is read and when
-  /// it is written: byte by byte that was a tenth of a send of a batch.
+  /// The search takes eight bytes at a time, since every text that is sent is searched twice, when it is read
+  /// and when it is written: byte by byte that was a tenth of a send of a batch.
   package func firstEscaped(from start: Int) -> Int { unsafe span.bytes.firstEscaped(from: start) }
 }
 
@@ -59,7 +59,7 @@ extension RawSpan {
 }
 
 extension Span<UInt8> {
-  /// Where it stands first from `start` on; nil if nowhere.
+  /// The first position of the byte from `start` on; nil if there is none.
   package func firstPosition(of byte: UInt8, from start: Int = 0) -> Int? {
     // SAFETY: the search stays within the bytes, and its result is used as a distance only.
     unsafe extracting(start...).withUnsafeBytes { bytes in
@@ -69,7 +69,7 @@ extension Span<UInt8> {
     }
   }
 
-  /// What the bytes say; nil if they are no UTF-8.
+  /// The text of the bytes; nil if they are no UTF-8.
   package var text: String? {
     // SAFETY: the bytes are copied during the call.
     unsafe withUnsafeBufferPointer { unsafe String(validating: $0, as: UTF8.self) }
@@ -77,7 +77,7 @@ extension Span<UInt8> {
 }
 
 extension ArraySlice<UInt8> {
-  /// Where it stands first; nil if nowhere. The C library looks at 32 bytes at a time.
+  /// The first position of the byte; nil if there is none. The C library looks at 32 bytes at a time.
   package func firstPosition(of byte: UInt8) -> Int? {
     // SAFETY: the search stays within the bytes, and its result is used as a distance only.
     unsafe withUnsafeBytes { bytes in
@@ -87,7 +87,7 @@ extension ArraySlice<UInt8> {
     }
   }
 
-  /// Takes what stands before the mark, and the mark; everything, if there is none.
+  /// Takes the bytes before the mark, and the mark; everything, if there is none.
   package mutating func take(before mark: UInt8) -> ArraySlice<UInt8> {
     let end = firstPosition(of: mark) ?? endIndex
     defer { self = self[Swift.min(end + 1, endIndex)...] }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A name or a word that came from outside. It is the same as another if its bytes are, and goes before it if its
-/// bytes do.
+/// A name or a word that came from outside. Two of them are equal if their bytes are, and are ordered by
+/// their bytes.
 ///
-/// `String` compares and hashes what texts mean to Unicode: it sorts each run of combining marks first, in time that
-/// grows with the square of the run's length. A caller who sends a name of 48 KB in marks would stop a loop for
-/// seconds. Here texts of different lengths differ at once, so what is longer than every known name costs nothing to
-/// look up, and the rest costs as much as it has bytes.
+/// `String` compares and hashes texts by their meaning to Unicode: it sorts each run of combining marks
+/// first, in time that grows with the square of the run's length. A caller who sends a name of 48 KB in marks
+/// would stop a loop for seconds. Here texts of different lengths differ at once, so a name longer than every
+/// known one costs nothing to look up, and any other costs as much as it has bytes.
 package struct UTF8Text: Sendable {
   package let string: String
 
@@ -14,7 +14,7 @@ package struct UTF8Text: Sendable {
 
   package init(_ text: Substring) { string = String(text) }
 
-  /// How many bytes.
+  /// The number of bytes.
   package var count: Int { string.utf8.count }
   package var isEmpty: Bool { string.utf8.isEmpty }
   package var utf8: String.UTF8View { string.utf8 }
@@ -64,7 +64,7 @@ extension Span<UInt8> {
 // MARK: - Words
 
 extension CaseIterable where Self: RawRepresentable<String> {
-  /// The case that is written so. What Swift makes of a `rawValue` compares strings.
+  /// The case with this raw value. Swift's own `init(rawValue:)` compares strings.
   package init?(word: UTF8Text) {
     guard let meant = Self.allCases.first(where: { UTF8Text($0.rawValue) == word }) else { return nil }
     self = meant
@@ -74,8 +74,8 @@ extension CaseIterable where Self: RawRepresentable<String> {
 // MARK: - Parts
 
 extension StringProtocol where SubSequence == Substring, UTF8View.SubSequence == Substring.UTF8View {
-  /// What stands between the marks, which are ASCII; one part more than there are marks. Split by a `Character`, a text
-  /// is taken apart by what people take for characters.
+  /// The parts between the marks, which are ASCII; there is one part more than there are marks. Splitting by
+  /// a `Character` would compare by Unicode's rules.
   package func parts(
     between mark: Unicode.Scalar, most: Int = .max
   ) -> [Substring] {
@@ -85,7 +85,8 @@ extension StringProtocol where SubSequence == Substring, UTF8View.SubSequence ==
 }
 
 extension UTF8Text {
-  /// As much of it as a person needs to recognise it: whole Unicode scalars of at most so many bytes together.
+  /// The beginning of the text, enough for a person to recognise it: whole Unicode scalars of at most so many
+  /// bytes together.
   package func beginning(bytes most: Int) -> String {
     guard count > most else { return string }
     let bytes = string.utf8

@@ -1,6 +1,6 @@
-/// What waits for its turn, in a line for each key: the elements of a line come in the order in which they were
-/// appended, and the lines take turns. So whoever has thirty elements waiting waits behind itself, and somebody with
-/// one waits for at most one of each other key.
+/// Elements that wait for their turn, in a line for each key. The elements of a line come in the order in
+/// which they were appended, and the lines take turns. So a key with thirty elements waits for its own, and a
+/// key with one element waits for at most one of each other key.
 ///
 /// Public and inlinable for the same reason as ``Queue``.
 public struct FairLines<Key: Hashable, Element> {

@@ -1,7 +1,8 @@
 import BelfrySystem
 import Synchronization
 
-/// What other threads hand to a loop: a list behind a lock, and a descriptor that is set once per batch.
+/// The items that other threads hand to a loop: a list behind a lock, and a descriptor that is set once per
+/// batch.
 final class Inbox: Sendable {
   enum Item: Sendable {
     case job(UnownedJob)

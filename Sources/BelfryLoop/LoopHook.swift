@@ -2,11 +2,11 @@
 package final class LoopHook {
   /// The order of hooks: a later phase handles in the same iteration what an earlier one produced.
   package enum Phase: Int, Comparable, Sendable {
-    /// Consumers are notified of what arrived, and written to.
+    /// Consumers are notified of the entries that arrived, and written to.
     case notify
     /// Requests whose answers are ready are answered.
     case serve
-    /// What was decided in this iteration becomes calls to Redis, as few as can be.
+    /// The decisions of this iteration become calls to Redis, as few as possible.
     case commit
     /// Bytes go to sockets.
     case flush

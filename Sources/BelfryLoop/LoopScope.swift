@@ -8,16 +8,16 @@ package actor LoopScope {
   private var works: [(() async -> Void)?] = []
   /// The index in `works` of the first that has not begun.
   private var head = 0
-  /// How many works have no child task yet.
+  /// The number of works that have no child task yet.
   private var unclaimed = 0
   /// Child tasks that have done their work and wait for more.
   private var idle: [CheckedContinuation<Void, Never>] = []
   private var isClosed = false
   private var waiter: CheckedContinuation<Void, Never>?
 
-  /// The most child tasks kept for reuse. Making a task costs time, and so does ending one: the group searches for it
-  /// among all, which took half of the time of opening a stream where thousands were open. More than 64 are seldom
-  /// started in one turn of the loop; each costs about a kilobyte.
+  /// The most child tasks that are kept for reuse. Making a task costs time, and so does ending one: the
+  /// group searches for it among all, which took half of the time of opening a stream while thousands were
+  /// open. More than 64 are seldom started in one turn of the loop; each costs about a kilobyte.
   static let idleLimit = 64
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -28,7 +28,7 @@ package actor LoopScope {
     self.loop = loop
   }
 
-  /// Runs what is started until `close()` or until the caller is cancelled, then until all of it has ended.
+  /// Runs all started work until `close()` or until the caller is cancelled, then until all of it has ended.
   /// Called once.
   package func run() async {
     await withDiscardingTaskGroup { group in
@@ -39,7 +39,7 @@ package actor LoopScope {
         await waitForWork()
         for _ in 0..<takeUnclaimed() { unsafe group.addTask(executorPreference: loop, operation: step) }
       } while !isClosed
-      // Work that had not begun by then still runs, cancelled, so that it can clean up.
+      // Work that has not begun at this point still runs, cancelled, so that it can clean up.
       group.cancelAll()
     }
   }
@@ -80,7 +80,7 @@ package actor LoopScope {
     await runNext()
     while !isClosed, idle.count < Self.idleLimit {
       await withCheckedContinuation { continuation in
-        // Checked again here: after `close()` nobody would resume it.
+        // This is checked again here: after `close()` nobody would resume it.
         guard !isClosed else { return continuation.resume() }
         idle.append(continuation)
       }

@@ -34,7 +34,7 @@ import Glibc
     epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil)
   }
 
-  /// Waits and returns how many events there are; a signal in between counts as none.
+  /// Waits and returns the number of events; a signal in between counts as none.
   /// - Parameter timeoutMilliseconds: -1 waits without end, 0 does not wait.
   func wait(timeoutMilliseconds: Int32) throws(SystemError) -> Int {
     let count = unsafe epoll_wait(epoll, events.baseAddress, Int32(events.count), timeoutMilliseconds)
@@ -43,7 +43,7 @@ import Glibc
     throw SystemError(cause: errno, place: "epoll_wait")
   }
 
-  /// - Parameter index: below what the last `wait` returned.
+  /// - Parameter index: less than the number that the last `wait` returned.
   func event(_ index: Int) -> (token: UInt64, readiness: Readiness) {
     let event = unsafe events[index]
     return unsafe (event.data.u64, Readiness(rawValue: event.events))
@@ -59,7 +59,7 @@ import Glibc
   }
 }
 
-/// What a descriptor is ready for, or what one waits for.
+/// The operations that a descriptor is ready for, or that a caller waits for.
 package struct Readiness: OptionSet, Sendable, Hashable {
   package let rawValue: UInt32
 

@@ -8,9 +8,9 @@ package enum ProcessSignal: Int32, Sendable, CaseIterable {
   case interrupt = 2
   case terminate = 15
 
-  /// Holds the signals back from every thread started later, so that they wait for a `SignalWatch` instead
-  /// of ending the process. Call it first thing in `main`. A child process inherits it: whoever spawns one
-  /// clears the child's signal mask.
+  /// Holds the signals back from every thread started later, so that they wait for a `SignalWatch` instead of
+  /// ending the process. Call it first thing in `main`. A child process inherits the mask, so code that
+  /// spawns one clears the child's signal mask.
   package static func block(_ signals: [ProcessSignal] = allCases) {
     var set = ProcessSignal.set(signals)
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)

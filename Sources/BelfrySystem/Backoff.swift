@@ -1,6 +1,7 @@
-/// How long to pause before trying again: twice as long with each failure in a row, up to a bound.
+/// The pause before another try: twice as long with each failure in a row, up to a bound.
 package struct Backoff: Sendable, Hashable {
-  /// What chance does to a pause, so that those who lost the same thing do not all return in the same millisecond.
+  /// The random part of a pause, so that clients that lost the same connection do not all return in the same
+  /// millisecond.
   package enum Jitter: Sendable, Hashable {
     case none
     /// Between half of the pause and the whole: for a few, who should be back soon.
@@ -21,7 +22,7 @@ package struct Backoff: Sendable, Hashable {
   }
 
   /// - Parameters:
-  ///   - doublings: how often the pause has doubled; none at the first failure.
+  ///   - doublings: the number of times that the pause has doubled; none at the first failure.
   ///   - random: in `0..<1`.
   package func delay(doublings: Int, random: Double) -> Duration {
     // Sixteen doublings exceed any sensible maximum, and more might overflow.
