@@ -55,7 +55,7 @@ import Testing
           let source = try cluster.owner(ofSlot: layout.slot(of: partition))
           let target = try #require(cluster.masters.first { $0 !== source })
           try cluster.move(slot: layout.slot(of: partition), to: target)
-          // Whoever listens is told that something may be missing, and when nothing is any more.
+          // Listeners are told that messages may be missing, and when none are missing any more.
           try await broker.eventually {
             $0.hearing.filter { $0.partitions == [partition] }.map(\.isHeard)
               == Array(repeating: [false, true], count: round).flatMap(\.self)

@@ -169,7 +169,7 @@ import Testing
       let updated = try #require(entries.first { $0.id == id })
       #expect(updated.body == "dong" && updated.updateTime == notification.updateTime)
       #expect(entries[entries.count - 2].body == "unchanged" && entries[entries.count - 2].updateTime == nil)
-      // What it has become is an entry of its own, with all that a reader needs who has the first.
+      // The update is an entry of its own, with everything that a reader of the first entry needs.
       let updateEntry = try #require(entries.last)
       #expect(updateEntry.id > id && updateEntry.updates == id)
       #expect(updateEntry.notificationJSON == updated.notificationJSON)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// What a commit has for accounts that do not belong to its space: each has it once.
+/// The deliveries of a commit to accounts that do not belong to its space: each account has them once.
 @Suite struct DeliveryTests {
   private static func invitation(_ accounts: [AccountID], _ body: String = "come") -> Transaction {
     var transaction = Transaction(space)
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// As often as whoever relays it dies before the item is gone from the outbox.
+  /// A relay that dies before it removes the item from the outbox is repeated, any number of times.
   @Test func whatIsRelayedAgainArrivesOnce() async throws {
     try await withBroker { broker, redis in
       _ = try await broker.store.commit(Self.invitation(["bob", "bob", "carol"])).commit
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  /// What one account is told by several commits arrives in their order.
+  /// The deliveries of several commits to one account arrive in the order of the commits.
   @Test func waitingCommitsAreRelayedInTheirOrder() async throws {
     try await withBroker { broker, _ in
       let bodies = (0..<60).map { "invitation \($0)" }

@@ -119,7 +119,8 @@ import Testing
       let later = DueSpace(space: space, atMilliseconds: 80)
       #expect(try await broker.store.dueSpaces(nowMilliseconds: 80) == [later])
 
-      // Wanted even later than it is due: whoever has looked already must look again all the same.
+      // The space is wanted even later than it is due. A broker that has looked already must look again all
+      // the same.
       try await commit(broker, space, wakeAt: 90)
       try await broker.store.postpone(later, toMilliseconds: nil)
       let again = try await broker.store.dueSpaces(nowMilliseconds: 80)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// What an account's other devices are told of what it did on one of them.
+/// The echoes that tell an account's other devices of an act on one of them.
 @Suite struct EchoTests {
   private static let echo = DeviceEcho(
     account: "bob", device: "phone", operation: OperationName(.group, "mute"),
@@ -56,7 +56,7 @@ import Testing
       _ = try await broker.store.commit(.send("ding")).commit
       #expect(try redis.calls()["spublish"] == 1)
       _ = try await broker.store.commit(Self.transaction).commit
-      // Whatever is answered now was sent after the echo.
+      // This answer comes after the echo was sent.
       _ = try await broker.store.lastIDs(of: [space.partition])
       #expect(try redis.calls()["spublish"] == 3)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// What a keyspace says of itself, and who may work on it.
+/// The format record of a keyspace, and the brokers that may work on it.
 @Suite struct FormatTests {
   @Test func theFirstBrokerWritesIt() async throws {
     try await withBroker { broker, redis in
@@ -82,7 +82,7 @@ import Testing
 
   @Test func dataOfWhichNobodySaysHowItIsLaidOutIsRefused() async throws {
     try await withRedisServer { redis in
-      // Of a keyspace with another number of partitions, among much that is others'.
+      // The keyspace has another number of partitions, and its keys are among many keys of others.
       for number in 0..<50 {
         try redis.command(
           "EVAL", "for i = 1, 100 do redis.call('SET', ARGV[1] .. i, 1) end", "0", "other:\(number):")
@@ -112,7 +112,8 @@ import Testing
   /// Which broker comes first is chance; that it is one of them is not.
   @Test func ofTwoThatMakeAKeyspaceAtOnceOneDecides() async throws {
     try await withBroker { broker, redis in
-      // Its own connection is made by then, and writes nothing into the keyspaces of the others.
+      // The broker's own connection has been made at this point, and writes nothing into the keyspaces of the
+      // others.
       try await broker.store.compareFormat()
       for _ in 0..<20 {
         try redis.command("FLUSHALL")
@@ -177,7 +178,7 @@ import Testing
           ])
         ])
       #expect(try await broker.settings(Limits(), secret: "", at: redis) == [.differ([])])
-      // Of another release, which has a limit more and one less.
+      // The record is of another release, which has one limit more and one less.
       try redis.command("HSET", RedisLayout.format, "limits", #"{"entriesPerSpace":100000,"cables":3}"#)
       #expect(try await broker.settings(Limits(), secret: "", at: redis) == [.differ([])])
       try redis.command("HSET", RedisLayout.format, "limits", "{")
@@ -272,7 +273,7 @@ extension RedisStore {
 extension Broker {
   fileprivate var refusal: String? { store.refusal }
 
-  /// What this broker's store says of its settings when it looks.
+  /// The findings of this broker's store about its settings when it looks.
   fileprivate func lookAgain() async throws -> [SettingsFinding] {
     var found: [SettingsFinding] = []
     store.onSettings = { found.append($0) }
@@ -281,7 +282,7 @@ extension Broker {
     return found
   }
 
-  /// What a broker that starts with such settings is told.
+  /// The findings that a broker with such settings is told when it starts.
   fileprivate func settings(
     _ limits: Limits, secret: String, adopts: Bool = false, at redis: RedisServer
   ) async throws -> [SettingsFinding] {

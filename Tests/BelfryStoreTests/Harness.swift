@@ -39,7 +39,7 @@ actor Broker {
   let feed: RedisLiveFeed
   private(set) var heard: [Heard] = []
   private(set) var connections: [Bool] = []
-  /// Of which partitions live messages were lost, and heard again.
+  /// The partitions whose live messages were lost, or were heard again.
   private(set) var hearing: [Hearing] = []
 
   struct Hearing: Hashable {
@@ -92,7 +92,7 @@ actor Broker {
   }
 }
 
-/// Gives the body a broker's loop on a redis-server, and ends it afterwards, whatever happened.
+/// Gives the body a broker's loop on a redis-server, and ends it afterwards, even if the body throws.
 /// - Parameter relayRetryPause: none, so that each relay tries everything.
 func withBroker(
   of server: RedisServer, _ limits: Limits = Limits(), partitions: Partitions = .standard,

@@ -102,7 +102,7 @@ import Testing
     #expect(LiveMessage.all(in: ArraySlice(text.utf8)) == nil)
   }
 
-  /// Anybody with access to Redis can publish anything: whatever comes, reading it ends, one way or other.
+  /// Anybody with access to Redis can publish anything, and reading must end for any bytes.
   @Test func garbageDoesNoHarm() {
     var random = SeededGenerator(seed: 7)
     var read = 0

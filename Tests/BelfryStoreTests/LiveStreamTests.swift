@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  /// Whoever is replaced closes its stream afterwards, and takes only that away.
+  /// A client whose stream was replaced closes that stream afterwards, and removes only that one.
   @Test func closingARepeatedlyReplacedStreamLeavesTheOthers() async throws {
     var random = SeededGenerator(seed: 11)
     let steps = (0..<200).map { _ in random.below(3) }
@@ -187,7 +187,7 @@ import Testing
     }
   }
 
-  /// Streams that are open count, whoever has filled Redis.
+  /// Streams that are open count, even if Redis is full.
   @Test func streamsAreRegisteredAlsoWhereMemoryIsFull() async throws {
     try await withBroker { broker, server in
       try server.command("CONFIG", "SET", "maxmemory", "1mb")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// Of an entry only the id is known: what looking for it costs does not depend on how many spaces there are.
+/// The search for an entry by its id alone. Its cost does not depend on the number of spaces.
 @Suite struct LocateTests {
   @Test func anUnknownIdCostsAFewCommandsHoweverManySpacesThereAre() async throws {
     try await withBroker { broker, redis in
@@ -24,7 +24,7 @@ import Testing
         let calls = try redis.calls()
         #expect(calls.values.reduce(0, +) <= 10, "\(calls)")
       }
-      // Of a partition that there is not.
+      // The id of a partition that does not exist.
       let foreign = MessageID(
         unixMilliseconds: last.unixMilliseconds, partition: try #require(Partition(1_000)), sequence: 1)
       #expect(try await broker.store.locate(foreign) == nil)
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// Whatever somebody puts there.
+  /// The limit holds for any data that somebody puts there.
   @Test func noMoreIsLookedAtThanTheLimit() async throws {
     try await withBroker { broker, redis in
       let id = try await broker.append("ding", to: Audience(.all))

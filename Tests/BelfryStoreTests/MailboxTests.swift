@@ -30,7 +30,7 @@ import Testing
       generatedClientId: "generated \(sends.add(1, ordering: .relaxed).newValue)")[0]
   }
 
-  /// What became of each, in the order of the operations: `ok`, or the code of the refusal.
+  /// The outcome of each, in the order of the operations: `ok`, or the code of the refusal.
   private static func run(_ operations: [SendNotification], by broker: isolated Broker) async -> [String] {
     var said: [String] = []
     for outcome in await broker.runner.run(operations) {
@@ -122,7 +122,8 @@ import Testing
     }
   }
 
-  /// What is decided before it is relayed can be too much by what is under way, and by no more.
+  /// Sends that are decided before earlier ones are relayed can exceed the limit by the number of those
+  /// earlier ones, and by no more.
   @Test func directMessagesAtOnceGoBeyondTheLimitByThoseUnderWayOnly() async throws {
     try await withBroker(Self.limits) { broker, _ in
       let count = try await Self.run(25, to: ["bob", "carol"], by: "eve", broker)
@@ -132,7 +133,7 @@ import Testing
     }
   }
 
-  /// What nobody can see any more makes room.
+  /// Messages that nobody can see any more make room.
   @Test func directMessagesThatAreTooOldAreNotCounted() async throws {
     var limits = Self.limits
     limits.retentionMilliseconds = 600_000

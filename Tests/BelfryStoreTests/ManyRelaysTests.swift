@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  /// What cannot be appended must be able to come again.
+  /// A delivery that cannot be appended must be possible again.
   @Test func aDeliveryToALogThatIsNoneIsNotLost() async throws {
     try await withBroker { broker, redis in
       let log = layout.log(.personal("bob")).text
@@ -168,7 +168,7 @@ extension Broker {
     #expect(try await log(.personal("bob")).map(\.body) == (0..<count).map { "\($0)" })
     let entry = try #require(try await store.index(of: "bob").first)
     #expect(!entry.isMember)
-    // Who comes and goes in order is known to have gone after each stay.
+    // An account that joins and leaves in order is known to have left after each stay.
     let versions = [entry.version] + entry.earlier.map(\.version)
     #expect(versions == versions.sorted(by: >) && versions.count == Intervals.limit)
     let waiting = try await store.partitionsToRelay()

@@ -5,7 +5,8 @@ import Testing
 
 @testable import BelfryStore
 
-/// What a commit has for accounts and directories of its own partition is done in it, and only the rest waits for a relay.
+/// Changes of a commit for accounts and directories of its own partition are made in the commit, and only the
+/// others wait for a relay.
 @Suite struct NearRelayTests {
   /// Accounts whose own spaces are in the partition of the server, and one whose is not.
   private static let near = accounts { $0 == space.partition }

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// Who only reads meets no refusal, and looks twice a minute.
+  /// A broker that only reads meets no refusal, and looks twice a minute.
   @Test func aReplicaIsFoundByLooking() async throws {
     try await withRedisPair { other, redis in
       try redis.command("REPLICAOF", "NO", "ONE")

@@ -4,11 +4,11 @@ import Testing
 
 @testable import BelfryStore
 
-/// Who relays, and what goes together.
+/// The relays that take turns, and the messages that leave together.
 @Suite struct OutboxRoundsTests {
   // MARK: Turns
 
-  /// The relay that was under way may end before whoever found it so begins to wait.
+  /// The relay that was under way may end before the caller that found it begins to wait.
   @Test func whoComesToWaitTooLateRelaysThemselves() {
     var turns = RelayTurns<Int>()
     let here = Partitions.standard.all[0]

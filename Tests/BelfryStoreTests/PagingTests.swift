@@ -23,8 +23,8 @@ import Testing
     }
   }
 
-  /// Between any two pages some come and some go, so that the table grows, shrinks and changes its
-  /// encoding. Who is there all the time must be found, on whatever page.
+  /// Between any two pages some members join and some leave, so that the table grows, shrinks and changes its
+  /// encoding. A member who is there all the time must be found, on any page.
   @Test(arguments: 1...12)
   func whoIsThereThroughoutIsFound(seed: UInt64) async throws {
     try await withBroker { broker, _ in

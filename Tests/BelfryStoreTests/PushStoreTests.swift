@@ -49,7 +49,7 @@ import Testing
         try await broker.store.savePush(
           in: partition, by: owner, milliseconds: 60_000, next, before: state, entering: [push])
       }
-      // Who has lost the lease enters nothing.
+      // A broker that has lost the lease enters nothing.
       #expect(try await save("b") == false)
       #expect(try await due(broker).isEmpty)
       #expect(try await save("a"))
@@ -81,8 +81,8 @@ import Testing
     }
   }
 
-  /// What was entered and has yet to begin takes no place from what is to be tried again, and neither does what is only
-  /// looked at once more.
+  /// A task that was entered and has yet to begin takes no place from tasks that are to be tried again.
+  /// Neither does a task that is only looked at once more.
   @Test func soManyWaitForAnotherTry() async throws {
     try await withBroker { broker, redis async throws in
       let key = layout.pushes(partition)
@@ -169,7 +169,7 @@ import Testing
       #expect(try await store.beginBadge(of: bob, mark: "a") == .none)
       #expect(try await store.noteBadge(4, of: bob, since: "a"))
       #expect(try await store.withBadges(among: ["carol", bob]) == [bob])
-      // Whichever of the two ends first, both learn that the other was there.
+      // Both learn that the other was there, in either order of ending.
       #expect(try await store.beginBadge(of: bob, mark: "b") == .unread(4))
       #expect(try await store.beginBadge(of: bob, mark: "c", onlyIfKnown: true) == .uncertain)
       #expect(try await store.noteBadge(5, of: bob, since: "c"))

@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  /// Whoever judged by what has changed since is told, and nothing is done.
+  /// A mark that was judged by an outdated read state is a conflict, and nothing is done.
   @Test func aMarkIsOfTheReadStateItWasJudgedBy() async throws {
     try await withBroker { broker, redis in
       let store = broker.store
@@ -59,7 +59,7 @@ import Testing
       }
       #expect(try await store.readState(of: "bob").above.isEmpty)
       #expect(try await store.marked(ReadMark(items: [11]), by: "bob") == 1)
-      // What was marked singly is not counted again.
+      // Ids that were marked singly are not counted again.
       let second = ReadMark(items: [], covered: [11, 12], watermarks: [12])
       #expect(try await store.marked(second, by: "bob") == 1)
       #expect(try redis.command("EXISTS", layout.read(of: "bob")) == "0")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// What every reader has read is deleted with the next sweep, and nobody misses it.
+/// Entries that every reader has read are deleted with the next sweep, and nobody misses them.
 @Suite struct ReadTrimTests {
   @Test func whatEverybodyHasReadGoes() async throws {
     try await withBroker { broker, _ in
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  /// Whoever held the log up the last time is asked first.
+  /// The reader who held the log up the last time is asked first.
   @Test func aSweepInVainAsksOne() async throws {
     try await withBroker { broker, redis in
       try await broker.makeServer((0..<200).compactMap { AccountID("member\($0)") })

@@ -5,7 +5,7 @@ import Testing
 @testable import BelfryStore
 
 @Suite struct RecentRecordsTests {
-  /// What was decoded of a record is kept with its text, and goes with it.
+  /// The decoded value of a record is kept with its text, and removed with it.
   @Test func settingsAreThoseOfTheLatestText() throws {
     let recent = RecentRecords()
     let addresses: [RecordAddress] = [.settings(space), .channel(7, of: space), .member("bob", of: space)]

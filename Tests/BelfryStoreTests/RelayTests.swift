@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  /// Whoever wrote first must not be put out by whoever writes most.
+  /// The direct message that was written first must not give way to many later ones.
   @Test func anIndexThatIsFullLosesWhatWasLeftAndNoDirectMessage() async throws {
     var limits = Limits()
     limits.serversPerAccount = 10

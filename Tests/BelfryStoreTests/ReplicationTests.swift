@@ -35,7 +35,7 @@ import Testing
           })
         try await broker.append("elsewhere", in: other)
         #expect(try await broker.log(other).map(\.body) == ["elsewhere"])
-        // Nor is it acknowledged the second time, though it is known by then.
+        // The repetition is not acknowledged either, though the send is known at this point.
         let again = Transaction.send("known", clientId: "known")
         _ = await broker.storeError { _ = try await $0.store.commit(again) }
         let repeated = await broker.storeError { _ = try await $0.store.commit(again) }
@@ -79,7 +79,8 @@ import Testing
     }
   }
 
-  /// One batch asks a master for two partitions, of which one is elsewhere by now. The answer about the other may be lost yet.
+  /// One batch asks a master for two partitions, and one of them is elsewhere now. The answer about the other
+  /// may still be lost.
   @Test func aRedirectionBesideItDoesNotAcknowledgeAnything() async throws {
     try await withRedisCluster(replicas: true) { cluster in
       let url = try #require(cluster.nodes[0].tcpURL)

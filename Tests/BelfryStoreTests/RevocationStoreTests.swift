@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  /// Whoever has filled Redis may be just who is to be locked out.
+  /// The account that has filled Redis may be the one to lock out.
   @Test func tokensAreRevokedAlsoWhereMemoryIsFull() async throws {
     try await withBroker { broker, server in
       try server.command("CONFIG", "SET", "maxmemory", "1mb")

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// Whichever function did it, the other knows.
+  /// Each function recognises the sends that the other one did.
   @Test(arguments: counts)
   func eachRemembersWhatTheOtherDid(count: Int) async throws {
     try await withBroker { broker, redis in
@@ -108,7 +108,8 @@ import Testing
     }
   }
 
-  /// Each names the entry before it in its space, however the calls are cut and whoever does them.
+  /// Each message names the entry before it in its space, for any division into calls and for either
+  /// function.
   @Test func everyMessageNamesItsPredecessor() async throws {
     try await withBroker { broker, redis in
       let spaces = try Self.spaces()
@@ -194,7 +195,8 @@ import Testing
     }
   }
 
-  /// Of its own record, one sender's; of the settings, everybody's in the space.
+  /// A changed record of a sender refuses the sends of that sender, and changed settings refuse all sends to
+  /// the space.
   @Test func whatIsNoLongerSoRefusesThoseThatRelyOnIt() async throws {
     try await withBroker { broker, redis in
       try await broker.makeServer(["bob"])
@@ -338,7 +340,7 @@ import Testing
     }
   }
 
-  /// Up to where entries were trimmed stays known, whoever sends next.
+  /// The id up to which entries were trimmed stays known after later sends of either function.
   @Test(arguments: counts)
   func whatWasLostStaysLost(count: Int) async throws {
     var limits = Limits()

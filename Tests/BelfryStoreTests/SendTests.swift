@@ -88,7 +88,8 @@ import Testing
         _ = try await broker.store.commit(transaction).commit
         calls.append(try redis.sendCalls())
       }
-      // Functions/send.lua counts them: ten, whatever happens, and the call itself. In the first window there is one bucket.
+      // Functions/send.lua counts them: ten in any case, and the call itself. In the first window there is
+      // one bucket.
       #expect(calls[0] == calls[1])
       #expect(
         calls[1] == [
@@ -108,7 +109,7 @@ import Testing
         transaction.preconditions = records
         return transaction
       }
-      // Who listens is asked once, and nothing is said where nobody does.
+      // The number of listeners is asked once, and nothing is published if there are none.
       try await broker.feed.subscribe(space)
       try redis.command("CONFIG", "RESETSTAT")
       let results = await broker.store.commit(transactions)
@@ -157,7 +158,8 @@ import Testing
 }
 
 extension RedisServer {
-  /// Without what one send in 32 costs beside, whichever it is: it asks how long its log is, and holds it to its length.
+  /// The calls without the additional ones of one send in 32: it asks for the length of its log, and trims
+  /// the log.
   fileprivate func sendCalls() throws -> [String: Int] {
     try calls().filter { !["xlen", "xtrim", "xrange"].contains($0.key) }
   }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct SentinelTests {
   @Test func aKilledMasterIsFollowedByItsReplica() async throws {
     try await withRedisSentinels { redis in
-      // Of the other two it learns.
+      // It learns of the other two Sentinels.
       try await withBroker(of: redis.url(of: redis.sentinels.prefix(1))) { broker in
         try await broker.append("ding")
         #expect(await broker.place == place(of: redis.nodes[0]))
@@ -67,7 +67,7 @@ import Testing
         for sentinel in redis.sentinels { await sentinel.kill() }
         try await broker.loop.sleep(for: .seconds(2))
         try await broker.append("dong")
-        // What is lost is made again.
+        // Lost connections are made again.
         for type in ["normal", "pubsub"] { try redis.nodes[0].command("CLIENT", "KILL", "TYPE", type) }
         try await broker.goesOn(at: redis.nodes[0])
         for sentinel in redis.sentinels { try await sentinel.start() }
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  /// Who names a Sentinel as if it were a Redis is told how it is written.
+  /// A broker that is given a Sentinel as if it were a Redis is told how to write it.
   @Test func aSentinelAsARedisIsRefused() async throws {
     try await withRedisSentinels { redis in
       try await withBroker(of: redis.sentinels[0]) { broker in
@@ -140,7 +140,7 @@ extension RedisSentinelServers {
 }
 
 extension Broker {
-  /// Where its one node is, as `belfry cluster` shows it.
+  /// The address of its one node, as `belfry cluster` shows it.
   fileprivate var place: String? {
     get async { await store.nodes().nodes.first?.place }
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// What the sweep takes from the tables of a space, and of spaces that are over.
+/// The records that the sweep removes from the tables of a space, and from spaces that are over.
 @Suite struct SpaceSweepTests {
   private static let over: Limits = {
     var limits = Limits()
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  /// Whoever came back, or was muted, between the look and the removal.
+  /// A member who came back, or was muted, between the look and the removal keeps the record.
   @Test func whatWasWrittenAfterItWasJudgedStays() async throws {
     try await withBroker { broker, _ in
       let table = TableAddress(space, .former)
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  /// Of a space of any kind that was removed nothing is left: no table, no place in a directory, no time.
+  /// Nothing is left of a removed space of any kind: no table, no place in a directory, no time.
   @Test(arguments: [SpaceID.server(7), .group(7), .room(7)])
   func aRemovedSpaceGoesWithAllItHas(space: SpaceID) async throws {
     try await withBroker(Self.over) { broker, redis in
@@ -121,8 +121,8 @@ import Testing
     }
   }
 
-  /// Whoever sweeps dies, after every number of steps: the members and the directory learn of the end before
-  /// what names them goes, so the next one comes to the same end.
+  /// A broker that sweeps dies, after every number of steps. The members and the directory learn of the end
+  /// before the records that name them are removed, so the next sweep comes to the same end.
   @Test(arguments: [SpaceID.server(7), .group(7), .room(7)])
   func aSweepThatIsInterruptedIsBegunAgain(space: SpaceID) async throws {
     try await withBroker(Self.over) { broker, redis in
@@ -153,7 +153,8 @@ import Testing
     }
   }
 
-  /// Its members lose it from their indexes, and nothing else; whoever did not have it there is not told.
+  /// Its members lose it from their indexes, and nothing else. An account that did not have it there is not
+  /// told.
   @Test func aRemovedSpaceIsForgottenByThoseWhoHadIt() async throws {
     let told = IndexChange(.joined, ["bob", "dave"])
     var removed = Transaction(space)

@@ -46,7 +46,7 @@ import Testing
       }
       let fresh = try await broker.append("fresh")
       try await broker.store.sweep(space.partition)
-      // By whole nodes, of a hundred entries at most.
+      // Redis trims by whole nodes, of a hundred entries at most.
       let left = try await broker.log()
       #expect(left.count <= 100 && left.last?.id == fresh)
 
@@ -114,7 +114,7 @@ import Testing
       try await broker.sweepEverything()
       #expect(try await broker.spaces(in: directMessage.partition) == [])
       #expect(try await broker.store.index(of: "bob") == [])
-      // Of an account of which nothing is kept not even the name is.
+      // If nothing is kept for an account, its name is not kept either.
       let clocks = try redis.keys("belfry:{*").filter { !$0.contains(":active:") && !$0.hasSuffix(":outbox") }
       #expect(clocks.allSatisfy { $0.hasSuffix(":partition") })
       for clock in clocks { try redis.expectNoSpace(in: clock) }

@@ -87,7 +87,7 @@ import Testing
       #expect(try results[0].get().commit.ids[0] < results[2].get().commit.ids[0])
       #expect(try await broker.log().map(\.body) == ["one", "two"])
       try redis.command("DEL", layout.log(other).text)
-      // What was not done is not remembered as done.
+      // A send that was not done is not remembered as done.
       _ = try await broker.store.commit(.send("lost", in: other, clientId: "b")).commit
     }
   }

@@ -46,15 +46,16 @@ import Testing
         }
         longest = max(longest, Int(try redis.command("XLEN", layout.log(space).text)) ?? .max)
       }
-      // The limit, a node that cannot go yet, and what came since somebody looked. Who sends one by one is looked after
-      // by chance, one time in 32.
+      // The bound is the limit, a node that cannot be trimmed yet, and the entries that came since the last
+      // check. Single sends are checked by chance, one in 32.
       #expect(longest <= 100 + 100 + (burst == 100 ? 132 : 600), "\(longest) entries")
       #expect(longest > 100)
     }
   }
 
-  /// To the last that went, and not to the first that stayed: who had read all of it has lost nothing. Of many at once it is
-  /// known no better than that it lies before the first that stayed.
+  /// The loss is noted as the last entry that was trimmed, and not as the first that stayed: a reader who had
+  /// read all trimmed entries has lost nothing. If many were trimmed at once, it is only known to lie before
+  /// the first that stayed.
   @Test(arguments: [1, 100]) func whatIsLostIsSaidToTheEntry(burst: Int) async throws {
     try await withBroker(Self.limits) { broker, _ in
       var ids: [MessageID] = []

@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  /// Who delivers hears of a replay at the next write, which does nothing.
+  /// A broker that delivers hears of a replay at its next write, which does nothing.
   @Test func aReplayGoesBackAndIsNotOverwritten() async throws {
     try await withBroker { broker, _ in
       try await broker.makeServer()
