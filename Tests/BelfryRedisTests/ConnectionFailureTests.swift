@@ -34,7 +34,7 @@ import Testing
       let counter = try await client.send(RedisCommand("GET", "counter")).integer()
       let confirmed = outcomes.count { $0 == nil }
       let uncertain = outcomes.count { $0 == .connectionLost }
-      // What was confirmed was kept, and what failed as not sent was not executed.
+      // Confirmed commands were kept, and commands that failed as not sent were not executed.
       #expect((confirmed...confirmed + uncertain).contains(Int(counter)))
     }
   }

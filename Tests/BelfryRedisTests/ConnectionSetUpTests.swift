@@ -4,7 +4,7 @@ import Testing
 
 @testable import BelfryRedis
 
-/// What a new connection is asked before commands go out.
+/// The questions to a new connection before commands go out.
 @Suite struct ConnectionSetUpTests {
   @Test func itAuthenticatesAndSelectsTheDatabase() async throws {
     var options = RedisServer.Options()

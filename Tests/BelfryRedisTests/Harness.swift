@@ -46,7 +46,7 @@ actor Client {
     try await connection.sendPipeline(commands)
   }
 
-  /// What `send` came to.
+  /// The result of `send`.
   func result(of command: RedisCommand) async -> Result<RedisReply, RedisError> {
     do throws(RedisError) {
       return .success(try await connection.send(command))

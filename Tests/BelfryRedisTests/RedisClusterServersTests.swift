@@ -123,6 +123,6 @@ import Testing
   }
 }
 
-/// Of slot 1, which is the first master's.
+/// A key of slot 1, which is the first master's.
 private let key = "{emj}"
 private let slot = 1

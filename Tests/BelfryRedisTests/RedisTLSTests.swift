@@ -4,7 +4,7 @@ import Testing
 
 @testable import BelfryRedis
 
-/// A redis-server that speaks TLS, beside a plain port, and an authority that has signed its certificate.
+/// A redis-server with a TLS port and a plain port, and an authority that has signed its certificate.
 private struct Stage {
   let server: RedisServer
   let folder: String

@@ -4,8 +4,8 @@ import Testing
 
 @testable import BelfryRedis
 
-/// Commands find their nodes whatever a cluster does meanwhile: a model of one, with slots that move at any moment, wholly and
-/// half, nodes that refuse and nodes that break off.
+/// Commands find their nodes in any state of a cluster. The model cluster has slots that move at any moment,
+/// wholly and half, nodes that refuse and nodes that break off.
 @Suite struct RoutingTests {
   typealias Address = RedisEndpoint.Address
 
@@ -41,7 +41,7 @@ import Testing
           #expect(String(decoding: echo, as: UTF8.self) == word)
           #expect(cluster.carriedOut[word] == 1, "\(word)")
         case .success(.error), .failure:
-          // What broke off may have been carried out, and is not repeated.
+          // A command whose connection broke may have been carried out, and is not repeated.
           #expect(cluster.carriedOut[word, default: 0] <= 1, "\(word)")
         case .success(let other): Issue.record("\(other)")
         }
@@ -59,7 +59,8 @@ import Testing
     #expect(units.map(\.slot) == [ClusterSlot.of("a"), ClusterSlot.of("b"), nil])
   }
 
-  /// What replicas are awaited for has a connection of its own, where other commands of the slot would be overtaken.
+  /// Commands that wait for replicas have a connection of their own, on which they would overtake other
+  /// commands of the slot.
   @Test func commandsOfOneSlotStayInOrder() {
     let commands = [
       RedisCommand("HGET", "{a}x", "f"), RedisCommand("HSET", "{a}x", "f", "1"),
@@ -84,7 +85,8 @@ import Testing
   }
 }
 
-/// What nodes of a cluster say, as Redis's documentation has it, for slots `s0`, `s1`, …, by the hash tags of the keys.
+/// The replies of a cluster's nodes according to Redis's documentation, for slots `s0`, `s1`, …, by the hash
+/// tags of the keys.
 private struct ModelCluster {
   struct Slot {
     var owner: Int

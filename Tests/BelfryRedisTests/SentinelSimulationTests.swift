@@ -32,7 +32,7 @@ private struct SentinelWorld {
   typealias Instant = ContinuousClock.Instant
 
   struct Link {
-    /// What it is connected to.
+    /// The node that it is connected to.
     var node: Int?
     var isWaiting = false
     var failures = 0

@@ -19,7 +19,7 @@ import Testing
 @Suite struct OutputBufferTests {
   private func words(_ count: Int) -> [String] { (0..<count).map { "word \($0)" } }
 
-  /// Whatever its count of digits is, the count of arguments stands before them.
+  /// The count of arguments is written before them, with any number of digits.
   @Test(arguments: [0, 1, 8, 9, 10, 97, 98, 99, 100, 998, 999, 1_000, 12_345])
   func aCommandThatIsWrittenInPlaceReadsAsOneThatWasMade(count: Int) {
     var made = RedisCommand("SADD")
