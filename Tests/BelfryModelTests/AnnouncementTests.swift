@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// What an operation announces, to whom. Each scene has a table of such rows.
+/// The announcements of one operation, and their audiences. Each scene has a table of such rows.
 struct AnnouncementRow: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var desk: @Sendable () throws -> Desk
@@ -13,7 +13,7 @@ struct AnnouncementRow: Sendable, CustomTestStringConvertible {
   static let all: [AnnouncementRow] = servers + channels + groups + rooms
 }
 
-/// What each operation announces, to whom, with which details.
+/// The announcements of each operation, their audiences, and their details.
 struct AnnouncementTests {
   @Test(arguments: AnnouncementRow.all)
   func announces(row: AnnouncementRow) throws {
@@ -33,7 +33,7 @@ struct AnnouncementTests {
     let type = try #require(Catalogue.type(announcement.content.type))
     let (content, audience) = (announcement.content, announcement.audience)
     #expect(fields(of: content) == type.attach.sorted(), "type \(type.code)")
-    // Of the new members each is told of the others.
+    // Each of the new members is told of the others.
     let tellsNewMembers = type == Catalogue.groupMemberJoined
     #expect(
       audience.named.isEmpty || type.parties != nil || type.others == .administrators || tellsNewMembers)

@@ -88,7 +88,7 @@ import Testing
     #expect(denial.refusal.detail == detail)
   }
 
-  // MARK: What becomes of a send
+  // MARK: The effect on a send
 
   private func send(_ change: (inout NotificationContent) -> Void = { _ in }) throws -> SendNotification {
     var content = NotificationContent(type: 100, toType: .server)

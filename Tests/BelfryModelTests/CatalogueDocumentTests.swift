@@ -2,7 +2,7 @@ import BelfryModel
 import Foundation
 import Testing
 
-/// docs/notification-types.md shows the catalogue as it is. `BELFRY_WRITE_DOCS=1` writes it anew.
+/// docs/notification-types.md shows the catalogue as it is. `BELFRY_WRITE_DOCS=1` writes it again.
 struct CatalogueDocumentTests {
   private static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()

@@ -2,9 +2,9 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// Who may do what to a channel, and to whom: every operation for every kind of account.
+/// The access to channels: every operation for every kind of account, also towards other accounts.
 struct ChannelAccessTests {
-  /// What becomes of an operation: `yes`, `same` when all is already as asked, or the code of the refusal.
+  /// The outcome of an operation: `yes`, `same` if all is already as asked, or the code of the refusal.
   static func outcome(of operation: some Operation, on desk: Desk) -> String {
     do {
       return try desk.decide(operation).transaction == nil ? "same" : "yes"
@@ -44,7 +44,7 @@ struct ChannelAccessTests {
 
   static let administrators =
     "yes yes forbidden forbidden forbidden forbidden forbidden notMember notMember yes yes"
-  /// Whoever does not see a private one is told that it is not there.
+  /// An account that does not see a private channel is told that it does not exist.
   static let administratorsOfPrivate =
     "yes yes forbidden notFound forbidden notFound forbidden notMember notMember yes yes"
   static let ownerAlone =

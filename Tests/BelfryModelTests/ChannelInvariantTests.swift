@@ -3,8 +3,9 @@ import ModelSamples
 import TestKit
 import Testing
 
-/// Whatever is done to channels, by whomever and in whatever order: what is kept twice agrees, nobody is
-/// where they may not be, and everybody has been told of exactly the channels that they see.
+/// The invariants of channels after any operations, by any accounts and in any order: facts that are kept
+/// twice agree, nobody is in a place where they may not be, and everybody has been told of exactly the
+/// channels that they see.
 struct ChannelInvariantTests {
   @Test(arguments: 0..<8)
   func holdAfterEveryOperation(round: Int) throws {
@@ -16,8 +17,8 @@ struct ChannelInvariantTests {
     }
   }
 
-  /// Were nearly everything refused, the above would hold without showing anything. What is rare does not
-  /// happen in every sequence, so this is always the same one.
+  /// If nearly everything were refused, the invariants would hold without showing anything. Rare operations
+  /// do not happen in every sequence, so this is always the same one.
   @Test func theSequencesDoEverything() throws {
     var world = try ChannelWorld(seed: 1)
     let words =
@@ -42,7 +43,7 @@ private struct ChannelWorld {
   var desk: Desk
   /// The words of what was not refused and changed something.
   var done: Set<String> = []
-  /// The channels of which each member of the server was told that they are there.
+  /// For each member of the server the channels that it was told of.
   var told: [AccountID: Set<EntityID>] = [:]
   var nextChannel: Int64 = 20
 
@@ -54,7 +55,7 @@ private struct ChannelWorld {
     for account in Self.accounts { told[account] = seen(by: account) }
   }
 
-  // MARK: What is tried
+  // MARK: The operations that are tried
 
   mutating func operation() -> any Operation {
     desk.nowMilliseconds += Int64(random.below(30_000))
@@ -144,7 +145,7 @@ private struct ChannelWorld {
 
   private mutating func channel() -> EntityID { random.pick(channels.keys.sorted()) }
 
-  // MARK: What comes of it
+  // MARK: The effects of an operation
 
   mutating func carryOut(_ operation: any Operation, _ place: String) throws {
     let before = desk.lastID
@@ -183,7 +184,7 @@ private struct ChannelWorld {
     ).isVisible
   }
 
-  // MARK: What is there
+  // MARK: The records
 
   private var channels: [EntityID: ChannelRecord] {
     var channels: [EntityID: ChannelRecord] = [:]
@@ -193,7 +194,7 @@ private struct ChannelWorld {
     return channels
   }
 
-  /// Who is in each table that goes by account.
+  /// The accounts in each table that is keyed by account.
   private var lists: [RecordTable: Set<AccountID>] {
     var lists: [RecordTable: Set<AccountID>] = [:]
     for address in desk.texts.keys {
@@ -209,7 +210,7 @@ private struct ChannelWorld {
     }
   }
 
-  // MARK: What must hold
+  // MARK: The invariants
 
   private func check(_ place: String) throws {
     var members: [AccountID: MemberRecord] = [:]

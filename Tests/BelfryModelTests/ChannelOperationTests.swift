@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// What operations on channels leave behind, and who hears what because of it.
+/// The records that operations on channels leave, and the accounts that are told.
 struct ChannelOperationTests {
   private typealias Channels = ChannelDesk
 
@@ -183,7 +183,7 @@ struct ChannelOperationTests {
     #expect(member("fay")?.isMuted(in: 12, nowMilliseconds: desk.nowMilliseconds) == true)
   }
 
-  // MARK: What every decision holds to
+  // MARK: The rules for every decision
 
   @Test mutating func aClosedChannelTakesItsListsAlong() throws {
     try desk.carryOut(Channels.close(11, ServerDesk.olivia))
@@ -199,7 +199,8 @@ struct ChannelOperationTests {
     let needs = Records(Dictionary(row.operation.needs.map { ($0, texts[$0]) }) { first, _ in first })
     read.formUnion(row.operation.further(needs))
     guard let transaction = try desk.carryOut(row.operation) else { return }
-    // What was read of other accounts, their options, is as it was: only the space itself is locked.
+    // Records of other accounts, such as their options, are not checked again: only the space itself is
+    // locked.
     #expect(Set(transaction.preconditions.keys) == read.filter { $0.space == transaction.space })
     #expect(transaction.changes.keys.allSatisfy { $0.space == row.operation.space })
   }

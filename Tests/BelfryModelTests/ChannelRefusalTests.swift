@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// What is refused on channels whoever asks for it, beside what ``ChannelAccessTests`` holds.
+/// Refusals on channels that do not depend on the caller. ``ChannelAccessTests`` has those that do.
 struct ChannelRefusalTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String

@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// What an account lets others do to it, by its options and its block list.
+/// The acts of others that an account allows, by its options and its block list.
 @Suite struct ConsentTests {
   static let stranger = Actor(account: "sam")
   static let trusted = Actor(account: nil, isTrusted: true)

@@ -12,7 +12,7 @@ struct Desk {
   var spacesLeftByEachJoiner = 0
   /// How full each mailbox is.
   var mailboxLevel = MailboxLevel()
-  /// Who shares a space with everybody.
+  /// The accounts that share a space with everybody.
   var company: Set<AccountID> = []
   var nowMilliseconds: Int64 = 1_763_700_000_000
   /// Before everything that happens here.
@@ -95,7 +95,7 @@ struct Desk {
 }
 
 extension Transaction {
-  /// What is announced, as `<type> to <audience>`, and then what is delivered, as `<type> for <account>`.
+  /// The announcements, as `<type> to <audience>`, and then the deliveries, as `<type> for <account>`.
   var announced: [String] {
     announcements.map { "\($0.content.type) to \($0.audience.text)" }
       + deliveries.map { "\($0.content.type) for \($0.account)" }

@@ -3,7 +3,7 @@ import ModelSamples
 import TestKit
 import Testing
 
-/// Whatever the interleaving, and wherever a reader is cut off and resumes, each entry is served once.
+/// Each entry is served once, for any interleaving, and for any place where a reader is cut off and resumes.
 struct FeedCursorExactlyOnceTests {
   @Test(arguments: 0..<60)
   func eachEntryIsServedOnce(round: Int) throws {

@@ -118,7 +118,7 @@ struct FeedCursorTests {
     #expect(FeedCursor(text: cursor.text) == cursor)
   }
 
-  /// What a step has rendered for all is what each would render.
+  /// The text that a step has rendered for all is the same as each cursor would render.
   @Test func aStepSaysWhatTheCursorSays() throws {
     var random = SeededGenerator(seed: TestEnvironment.seed)
     for _ in 0..<2_000 {
@@ -135,7 +135,7 @@ struct FeedCursorTests {
     }
   }
 
-  /// Where an id has one digit more.
+  /// The ids at which the text gets one digit more.
   @Test func idsAreInBase36() throws {
     var power: Int64 = 1
     for _ in 0..<12 {

@@ -2,8 +2,8 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// Who may do what in a group: every operation by every kind of account, and in every style where that
-/// makes a difference.
+/// The access to groups: every operation by every kind of account, and in every style if that makes a
+/// difference.
 struct GroupAccessTests {
   static let kinds: [Actor] =
     ["olga", "adam", "mia", "mo", "ali", "ben", "fay", "ivy", "ann", "sam"].map { Actor(account: $0) } + [
@@ -132,7 +132,7 @@ struct GroupAccessTests {
     #expect(results == row.results)
   }
 
-  /// A back end that says for whom does what that account does, and what an admin does besides.
+  /// A back end that acts for an account may do all acts of that account, and all acts of an admin.
   @Test(arguments: rows)
   func aBackEndMayDoWhatTheAccountMay(row: Row) throws {
     let desk = try GroupDesk.desk(row.style)

@@ -21,7 +21,7 @@ struct GroupDesk {
     RequestID(.application, of: account, in: space)
   }
 
-  /// The same people whatever the style, so that a group of each style has seen all that may happen in any.
+  /// The same people for each style, so that a group of each style has seen all that may happen in any.
   static func desk(_ style: GroupStyle = .publicApproval) throws -> Desk {
     var desk = try Desk(history)
     var group = desk.group
@@ -138,7 +138,7 @@ extension Desk {
   var group: GroupRecord? { settings(GroupRecord.self, GroupDesk.space) }
   func groupMember(_ account: AccountID) -> MemberRecord? { member(account, of: GroupDesk.space) }
 
-  /// Who stands in a table of the group.
+  /// The accounts in a table of the group.
   func accounts(in table: RecordTable) -> Set<AccountID> {
     let fields = texts.keys.filter { $0.tableAddress == TableAddress(GroupDesk.space, table) }.map(\.field)
     return Set(fields.compactMap { AccountID($0) })

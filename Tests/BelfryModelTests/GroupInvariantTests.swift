@@ -3,8 +3,8 @@ import ModelSamples
 import TestKit
 import Testing
 
-/// Whatever is done to a group, by whomever and in whatever order: what is kept twice agrees, and nobody is
-/// where they may not be.
+/// The invariants of a group after any operations, by any accounts and in any order: facts that are kept
+/// twice agree, and nobody is in a place where they may not be.
 struct GroupInvariantTests {
   @Test(arguments: 0..<16)
   func holdAfterEveryOperation(round: Int) throws {
@@ -21,8 +21,9 @@ struct GroupInvariantTests {
     }
   }
 
-  /// Were nearly everything refused, the above would hold without showing anything. What is rare (accepting
-  /// before being let in otherwise) does not happen in every sequence, so this is always the same one.
+  /// If nearly everything were refused, the invariants would hold without showing anything. Rare operations
+  /// (accepting before being let in otherwise) do not happen in every sequence, so this is always the same
+  /// one.
   @Test func theSequencesDoEverything() throws {
     var world = try GroupWorld(seed: 1, style: .publicApproval)
     var done: Set<String> = []
@@ -55,7 +56,7 @@ private struct GroupWorld {
     desk = try GroupDesk.desk(style)
   }
 
-  // MARK: What is tried
+  // MARK: The operations that are tried
 
   mutating func operation() -> any Operation {
     desk.nowMilliseconds += Int64(random.below(120_000))
@@ -141,7 +142,7 @@ private struct GroupWorld {
     }
   }
 
-  // MARK: What must hold
+  // MARK: The invariants
 
   /// In words, what does not hold.
   func broken() throws -> [String] {

@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// What operations on groups leave behind.
+/// The records that operations on groups leave.
 struct GroupOperationTests {
   private static let desk = GroupDesk.self
   private static let space = GroupDesk.space
@@ -31,7 +31,7 @@ struct GroupOperationTests {
     #expect(end.listing?.isListed == (isPublic ? false : nil))
     #expect(end.listing?.createdAt == transaction.listing?.createdAt)
     #expect(desk.settings(GroupRecord.self, create.space)?.removedAt == desk.nowMilliseconds)
-    // Whoever comes back later still learns of it.
+    // A member who comes back later still learns of it.
     #expect(desk.member("mia", of: create.space)?.membership.intervals.contains(desk.lastID) == true)
   }
 

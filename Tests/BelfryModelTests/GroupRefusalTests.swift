@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// What is refused in a group for another reason than who asks.
+/// Refusals in a group that do not depend on the caller.
 struct GroupRefusalTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String

@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// Who among the members of a group may send to it.
+/// The members of a group that may send to it.
 struct GroupSendingTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String

@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// What somebody may not know of is refused as what is not there.
+/// A place that an account may not know of is refused as one that does not exist.
 @Suite struct HiddenPlaceTests {
   /// Channel 12 is private, and there is no channel 99. `mia` is a member of the server.
   private static let inChannels: [@Sendable (EntityID) -> any Operation] = [

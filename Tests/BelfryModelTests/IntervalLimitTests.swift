@@ -22,7 +22,7 @@ struct IntervalLimitTests {
     }
     #expect(intervals == full)
     #expect(intervals.contains(11))
-    // What ended in the first of them may still be seen; once it may not, there is room.
+    // Entries of the first interval may still be seen. Once they may not, there is room.
     #expect(throws: Refusal.self) { try intervals.open(after: Self.id(5_000), retentionFloor: 15, "") }
     try intervals.open(after: Self.id(5_000), retentionFloor: 16, "")
     #expect(intervals.all.count == Self.limit)
@@ -40,7 +40,7 @@ struct IntervalLimitTests {
     #expect(blocked.contains(11) && blocked.contains(6_000))
     try blocked.end(through: Self.id(5_005), retentionFloor: 16, "")
     #expect(!blocked.contains(11) && blocked.contains(21) && !blocked.contains(6_000))
-    // Where the end cannot be refused it adds one, and the beginning after it works as ever.
+    // If the end cannot be refused, it adds an interval, and the next beginning works as before.
     for start in 600..<610 {
       blocked.begin(after: Self.id(start * 10))
       blocked.endWithMembership(through: Self.id(start * 10 + 5))
@@ -161,13 +161,14 @@ struct IntervalLimitTests {
     #expect(channels[12]?.allowed.all.count == Self.limit)
   }
 
-  /// What was sent to a channel while somebody was blocked from it is never shown to them, however often that was.
+  /// Entries that were sent to a channel while an account was blocked from it are never shown to that
+  /// account, after any number of blocks.
   @Test func whatWasSentToTheBlockedStaysHidden() throws {
     var desk = try ServerDesk()
     var hidden: [MessageID] = []
     var refused = 0
     for _ in 0..<40 {
-      // Begins whatever was before: there is nothing to be refused.
+      // A block begins in any state before, so it cannot be refused.
       try desk.carryOut(ChannelDesk.list(13, ServerDesk.app, .block, ["mia"]))
       hidden.append(MessageID(desk.lastID.raw - 1) ?? .zero)
       do throws(Refusal) {
@@ -183,7 +184,8 @@ struct IntervalLimitTests {
       let verdict = Audience(.all, channel: 13).admits("mia", membership: membership, at: id)
       #expect(verdict == .hidden(because: .blocked))
     }
-    // Who runs the server is blocked from no channel, so who cannot be unblocked cannot be made an admin.
+    // The owner and the admins are blocked from no channel, so a member who cannot be unblocked cannot be
+    // made an admin.
     let promote = SetAdmin(ServerDesk.server, actor: ServerDesk.olivia, account: "mia", isAdmin: true)
     #expect(desk.refusal(of: promote)?.code == .tooMany)
     desk.nowMilliseconds += desk.limits.retentionMilliseconds + 1_000
@@ -203,7 +205,7 @@ struct IntervalLimitTests {
     }
     #expect(refused == 40 - (Self.limit - 1))
     #expect(desk.refusal(of: GroupDesk.admin(GroupDesk.olga, "mia"))?.code == .tooMany)
-    // Leaving is possible in any case, and ends it; so does whoever comes back begin anew.
+    // Leaving is always possible, and ends the interval. A member who comes back begins a new one.
     try desk.carryOut(GroupDesk.leave("mia"))
     var invite = GroupDesk.invite(GroupDesk.olga, ["mia"])
     try desk.carryOut(GroupDesk.asking(false))

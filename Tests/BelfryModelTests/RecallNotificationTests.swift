@@ -38,7 +38,7 @@ struct RecallNotificationTests {
     }
   }
 
-  /// It says nothing to anybody, so whoever may not speak any more may still take back.
+  /// A recall says nothing to anybody, so an account that may not send any more may still recall.
   @Test func whoHasLeftMayTakeBack() throws {
     var desk = try ServerDesk()
     try desk.carryOut(RefusalTests.leave("mia"))

@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// Who may do what: every way in which an operation on a server is refused.
+/// The access to servers: every way in which an operation on a server is refused.
 struct RefusalTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
@@ -104,7 +104,7 @@ struct RefusalTests {
     #expect(refusal?.detail.isEmpty == false)
   }
 
-  /// What cannot be read is not decided on.
+  /// A record that cannot be read is not decided on.
   @Test func unreadableRecordsAreUnavailable() throws {
     for address in [RecordAddress.settings(ServerDesk.space), .member("mia", of: ServerDesk.space)] {
       var texts: [RecordAddress: String?] = [:]

@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// Who may do what in a room: every operation by every kind of account.
+/// The access to rooms: every operation by every kind of account.
 struct RoomAccessTests {
   enum Kind: String, CaseIterable {
     case host, guest, listener, former, stranger, app
@@ -22,7 +22,7 @@ struct RoomAccessTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var operation: @Sendable (Actor) -> any Operation
-    /// By kind of account, in their order: `ok`, or the code of the refusal.
+    /// The results by kind of account, in the order of the kinds: `ok`, or the code of the refusal.
     var results: [String]
 
     init(
@@ -105,7 +105,7 @@ struct RoomAccessTests {
     #expect(results == row.results)
   }
 
-  /// A back end that says for whom does what that account does, and what the host does besides.
+  /// A back end that acts for an account may do all acts of that account, and all acts of the host.
   @Test(arguments: rows)
   func aBackEndMayDoWhatTheAccountMay(row: Row) throws {
     let desk = try RoomDesk.desk()

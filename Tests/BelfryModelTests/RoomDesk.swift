@@ -38,7 +38,7 @@ extension Desk {
   func microphone(_ account: AccountID) -> String? { texts[.profile(account, in: RoomDesk.space)] }
   var attendeeList: String? { texts[.attendeeList(of: RoomDesk.space)] }
 
-  /// Lets so much time pass that whoever gives no sign of life is absent.
+  /// Lets so much time pass that an attendee without a sign of life is absent.
   mutating func letEveryoneFallSilent(but present: [Actor] = []) throws(Refusal) {
     nowMilliseconds += limits.absenceMilliseconds - 1
     for actor in present { try carryOut(Heartbeat(RoomDesk.room, actor: actor)) }

@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// What operations on rooms leave behind.
+/// The records that operations on rooms leave.
 struct RoomOperationTests {
   static let room = RoomDesk.room
   var desk: Desk
@@ -37,7 +37,7 @@ struct RoomOperationTests {
     #expect(desk.hand("lou") == nil)
     #expect(desk.texts[.request(RoomDesk.token("lou"), of: RoomDesk.space)] == nil)
     #expect(desk.attendee("lea")?.membership.intervals.contains(desk.lastID) == true)
-    // Whoever looks after rooms empties it at once.
+    // The broker that looks after rooms empties it at once.
     #expect(transaction.wakeAtMilliseconds == desk.nowMilliseconds)
   }
 

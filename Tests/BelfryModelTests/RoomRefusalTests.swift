@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// What is refused in a room for another reason than who asks.
+/// Refusals in a room that do not depend on the caller.
 struct RoomRefusalTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String

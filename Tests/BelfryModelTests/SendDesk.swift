@@ -5,7 +5,7 @@ import ModelSamples
 /// muted, room 7.
 ///
 /// `ada` owns or hosts them all. Plain members everywhere, and in channel 11's roster: `mia`; `max`, who is
-/// muted wherever one can be; `ben`, who is blocked from both channels and allow-listed in the groups;
+/// muted in every place with mutes; `ben`, who is blocked from both channels and allow-listed in the groups;
 /// and `old`, whose mutes are over. `eve` is a plain member everywhere and not in channel 11.
 struct SendDesk {
   static let server = SpaceID.server(1)

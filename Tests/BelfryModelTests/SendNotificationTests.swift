@@ -3,7 +3,7 @@ import ModelSamples
 import Testing
 
 struct SendNotificationTests {
-  // MARK: What is appended
+  // MARK: The appended entries
 
   func send(
     _ actor: Actor, _ change: (inout NotificationContent) -> Void = { _ in }
@@ -42,8 +42,8 @@ struct SendNotificationTests {
     }
   }
 
-  /// Of a batch, all that its lines need is read together. Also where what one needs is as much, for the sender is
-  /// named, too: what is another line's cannot be compared in this one's space.
+  /// A batch reads all records together that its lines need. One line may need as many records, since the
+  /// sender is named, too. A record of another line cannot be compared in this one's space.
   @Test func onlyWhatTheSendNeedsHasToBeUnchanged() throws {
     let send = try send(Actor(account: "mia")) {
       ($0.toType, $0.serverId, $0.toAccids) = (.server, 1, ["mia"])

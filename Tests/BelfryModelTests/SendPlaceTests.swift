@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// Who may send what where: every form by every kind of sender.
+/// The access of senders: every form by every kind of sender.
 struct SendPlaceTests {
   static let senders: [AccountID?] = ["ada", "mia", "old", "max", "ben", "eve", "sam", nil]
 
@@ -11,7 +11,8 @@ struct SendPlaceTests {
     var form: SendForm
     /// The audience it goes to.
     var audience: String
-    /// By sender, in their order: `ok`, or the code of the refusal. The last one is an app.
+    /// The results by sender, in the order of the senders: `ok`, or the code of the refusal. The last one is
+    /// an app.
     var results: [String]
 
     init(_ name: String, _ form: SendForm, to audience: String, _ results: String) {
@@ -103,7 +104,8 @@ struct SendPlaceTests {
     #expect(Set(Self.rows.map(\.form.toType)) == Set(ToType.allCases))
   }
 
-  /// What a send decides on is what its commit checks: a constant number of records, the named apart.
+  /// The commit of a send checks all records that the send decides on. Their number is constant, without the
+  /// named receivers.
   @Test(arguments: rows)
   func reliesOnFewRecords(row: Row) throws {
     let send = try Self.send(row.form, by: "ada")

@@ -96,7 +96,7 @@ struct ServerAccessTests {
     "subscribe to channels": { desk.subscribe($0, to: [10]) },
   ]
 
-  /// What has to be so before, beside what is the same for all.
+  /// The preparations of some rows, in addition to the common ones.
   static let preparations: [String: any Operation] = [
     "invite if members may": desk.membersMayInvite, "apply for approval": desk.needsApproval,
   ]

@@ -55,7 +55,7 @@ extension AnnouncementRow {
       after: [desk.createCode(desk.adam)]),
   ]
 
-  /// By a member who may leave again.
+  /// An invitation by a member who may leave again.
   private static let invited: [any Operation] = [
     desk.membersMayInvite, desk.invite(desk.mia, ["sam"]),
   ]

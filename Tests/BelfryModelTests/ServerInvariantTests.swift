@@ -3,7 +3,7 @@ import ModelSamples
 import TestKit
 import Testing
 
-/// What holds of a server after anything that anybody may have done to it.
+/// The invariants of a server after any operations of any account.
 struct ServerInvariantTests {
   static let accounts: [AccountID] = [
     "olivia", "adam", "mia", "max", "sam", "sue", "ivy", "ben", "fay", "zoe",
@@ -16,13 +16,13 @@ struct ServerInvariantTests {
     var done: Set<String> = []
     for number in 0..<Self.servers {
       var desk = try ServerDesk()
-      // What is seldom chosen otherwise: to need approval.
+      // Needing approval is seldom chosen otherwise.
       if number.isMultiple(of: 2) { try desk.carryOut(ServerDesk.needsApproval) }
       // Now and then somebody is refused for the number there is.
       desk.limits.membersPerServer = random.oneIn(8) ? 5 : 1_000
       for number in 0..<Self.stepsPerServer {
         let operation = random.serverOperation(number)
-        // What is refused changes nothing.
+        // A refused operation changes nothing.
         guard let transaction = try? desk.carryOut(operation) else { continue }
         done.insert("\(type(of: operation))")
         try holds(desk, after: operation)

@@ -3,7 +3,7 @@ import ModelSamples
 import TestKit
 import Testing
 
-/// What the ways into a server, and the ways of keeping somebody out of it, leave behind.
+/// The records left by the ways into a server, and by the ways of keeping an account out of it.
 struct ServerMembershipTests {
   var desk: ServerDesk
 

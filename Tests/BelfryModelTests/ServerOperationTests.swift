@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// What operations on servers and channels leave behind.
+/// The records that operations on servers and channels leave.
 struct ServerOperationTests {
   var desk: ServerDesk
 
@@ -171,7 +171,7 @@ struct ServerOperationTests {
     #expect(desk.member("mia")?.membership.channels[11]?.intervals.contains(desk.lastID) == true)
   }
 
-  // MARK: What every decision holds to
+  // MARK: The rules for every decision
 
   @Test(arguments: AnnouncementRow.servers)
   mutating func aDecisionReliesOnAllItRead(row: AnnouncementRow) throws {

@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// What is refused on servers for other reasons than who asks; that is in ``ServerAccessTests``.
+/// Refusals on servers that do not depend on the caller. ``ServerAccessTests`` has those that do.
 struct ServerRefusalTests {
   typealias Row = RefusalTests.Row
 

@@ -2,7 +2,7 @@ import BelfryModel
 import ModelSamples
 import Testing
 
-/// What becomes of roles and of what members say of themselves.
+/// The roles and the profiles of members.
 struct ServerRoleTests {
   var desk: ServerDesk
 

@@ -34,7 +34,7 @@ struct UpdateNotificationTests {
   @Test func othersMayNot() throws {
     let desk = try ServerDesk()
     #expect(desk.refusal(of: try update(entry(), by: ServerDesk.max, body: "dong"))?.code == .forbidden)
-    // Who came later, and who never came: to them it is not there.
+    // To an account that came later, or never came, the notification does not exist.
     for actor in [ServerDesk.olivia, ServerDesk.sam] {
       #expect(desk.refusal(of: try update(entry(), by: actor, body: "dong")) == .noNotification(Self.id))
     }
@@ -45,14 +45,15 @@ struct UpdateNotificationTests {
         == .unauthorized)
   }
 
-  // MARK: Whose it is
+  // MARK: The accounts that may update
 
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var type: Int
     var space: SpaceID
     var audience: String
-    /// Who may: of the sender mia, the receivers max and sam, the bystander adam, and an app.
+    /// The accounts that may update it, among the sender mia, the receivers max and sam, the bystander adam,
+    /// and an app.
     var allowed: [String]
     var prepare: @Sendable (inout ServerDesk) throws -> Void = { _ in }
   }
@@ -146,7 +147,7 @@ struct UpdateNotificationTests {
     }
   }
 
-  /// Whether there is one, of which type, from whom: all of it is for those who see it.
+  /// Only an account that sees the notification learns that it exists, its type, and its sender.
   @Test(arguments: [1, 2, 3, 4, 7, 100])
   func whoDoesNotSeeItIsToldThatItIsNotThere(type: Int) throws {
     let desk = try ServerDesk()

@@ -93,7 +93,7 @@ struct VisibilityTests {
         intervals: Intervals([Interval(after: 20, through: 29)]), subscription: .since(20))
     },
 
-    // Who sees a private channel.
+    // The accounts that see a private channel.
     Row("a viewer by the roster", audience: "viewers channel:7", is: .visible(because: .openToAll)) {
       $0.channels[7] = .init(intervals: .since(20))
     },
@@ -184,13 +184,13 @@ struct VisibilityTests {
     Row("trimmed", floor: 31, is: .hidden(because: .beyondRetention)),
     Row("just inside retention", floor: 30, is: .visible(because: .openToAll)),
 
-    // What has become of it since. It is 1,000.
+    // The changes of the entry since. The time is 1,000.
     Row("recalled", isRecalled: true, is: .hidden(because: .recalled)),
     Row("expired just now", audience: "all until:1000", is: .hidden(because: .expired)),
     Row("expires next", audience: "all until:1001", is: .visible(because: .openToAll)),
     Row("expired, though named", audience: "named until:999 +ann", is: .hidden(because: .expired)),
 
-    // What she wants to hear.
+    // Her preferences.
     Row("muted", preferring: [.init(level: .none)], is: .hidden(because: .notWanted)),
     Row(
       "muted until just now", preferring: [.init(level: .none, until: 1_000)],
@@ -276,7 +276,8 @@ struct VisibilityTests {
     #expect(verdict == row.expected)
   }
 
-  /// What was recalled, and whatever else has become of it: whoever may have it is told, and nobody else.
+  /// A recall of the entry, after any other change of it, is told to every account that may have the entry,
+  /// and to nobody else.
   @Test(arguments: [
     ("all until:1", ReadState(), true), ("all", ReadState(), true), ("named +ann", ReadState(), true),
     ("all", ReadState(watermarks: [30]), false), ("named +bob", ReadState(), false),
