@@ -5,7 +5,7 @@ import BelfryStore
 import ModelSamples
 import Testing
 
-/// What coming back costs, counted and never timed.
+/// The cost of coming back, counted and never timed.
 @Suite struct CatchUpTests {
   /// Each reading, and each text that is handed to the socket, waits for a turn of the loop, in which a busy one
   /// sends to hundreds of others: who missed thousands of notifications must not be thousands behind for long.
@@ -32,7 +32,7 @@ import Testing
       for _ in 0..<20_000 where client.received.count < missed {
         try await loop.sleep(for: .zero)
         let before = client.received.count
-        // A client that takes whatever it is sent.
+        // A client that takes everything that it is sent.
         try client.pull(room: 1_024 * 1_024)
         if client.received.count > before { turns += 1 }
       }

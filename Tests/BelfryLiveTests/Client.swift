@@ -8,19 +8,19 @@ final class Client {
   let account: AccountID
   /// All that it was ever shown.
   private(set) var received: [MessageID] = []
-  /// What it shows: what it was shown, less what it was told is read.
+  /// The notifications that it shows: those that it was sent, without those that it was told are read.
   private(set) var held: Set<MessageID> = []
-  /// What it was shown while it showed it already.
+  /// The notifications that it was sent while it showed them already.
   private(set) var doubled: [MessageID] = []
   /// The body of each that was received, as it was told last.
   private(set) var bodies: [MessageID: String] = [:]
-  /// Of each `updated`.
+  /// The notification of each `updated`.
   private(set) var updates: [MessageID] = []
-  /// How often it was told to begin anew.
+  /// The number of times that it was told to begin again.
   private(set) var resets = 0
-  /// What it was told is recalled.
+  /// The notifications that it was told are recalled.
   private(set) var retracted: Set<MessageID> = []
-  /// What was sent without being stored, by its body.
+  /// The bodies of notifications that were sent without being stored.
   private(set) var ephemeral: [String] = []
   /// The targets of `device`.
   private(set) var echoes: [JSONValue] = []
@@ -46,7 +46,7 @@ final class Client {
 
   var isOpen: Bool { consumer != nil }
 
-  /// What somebody sent: no operation's notification has a body.
+  /// The notifications that an account sent: no operation's notification has a body.
   var sent: [MessageID] { received.filter { bodies[$0] != "" } }
 
   func knowsRead(_ id: MessageID) -> Bool { read.contains(id) || id <= readUpTo }
@@ -107,7 +107,7 @@ final class Client {
       updates.append(try #require(id))
       bodies[try #require(id)] = body
     case "preferences":
-      // What is left of it is shown again.
+      // The remaining notifications are shown again.
       held = []
       resets += 1
     case "retracted":

@@ -23,7 +23,7 @@ import Testing
         + #""types":[{"type":5,"unread":1},{"type":100,"unread":2}],"isCapped":true}"#)
   }
 
-  /// What arrives is added from the rings: nothing is read again for it.
+  /// Entries that arrive are added from the rings: nothing is read again for them.
   @Test func whatArrivesIsCountedWithoutReading() async throws {
     let (told, scans) = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())

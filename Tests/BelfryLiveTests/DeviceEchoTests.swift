@@ -5,7 +5,7 @@ import BelfryServer
 import BelfryStore
 import Testing
 
-/// What an account does on one device, its others are told while it happens.
+/// An account's acts on one device are told to its other devices while they happen.
 @Suite struct DeviceEchoTests {
   @Test func theOtherDevicesAreTold() async throws {
     let shown = try await play(device: "phone")
@@ -49,7 +49,7 @@ import Testing
     // Each has taken its snapshot, and so follows its own space: what is said there now it is shown.
     while hub.statistics.scans < streams.count { try await loop.sleep(for: .milliseconds(1)) }
     _ = try await store.commit(transaction)
-    // A last word to everybody: whoever has it was told all that came before.
+    // A last message to everybody: an account that has it was told everything before it.
     for account in [bob, carol] {
       var last = Transaction(.personal(account))
       let content = NotificationContent(type: Catalogue.custom.code, toType: .accounts)

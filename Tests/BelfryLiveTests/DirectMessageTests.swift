@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// What it holds, the index knows of.
+  /// The index knows of the message that it holds.
   private func withDirectMessage(
     _ work: @escaping @Sendable (EventLoop, Hub, MemoryStore, SlowLiveFeed, MessageID) async throws -> Void
   ) async throws {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import BelfryLive
 
-/// What one notification costs for each of many consumers, counted and never timed.
+/// The cost of one notification for each of many consumers, counted and never timed.
 @Suite struct FanOutTests {
   /// However many entries have arrived, a consumer's next pull has them all, as far as there is room: each pull
   /// is one write to its socket (`StreamTests.aPullIsOneWrite`).
@@ -27,8 +27,9 @@ import Testing
     }
   }
 
-  /// A consumer may be pulled for what it was told of in one server before it is told of another. What arrived
-  /// earlier there must not be left behind: what has been passed is never looked for again.
+  /// A consumer may be pulled for an entry that it was told of in one server before it is told of another. An
+  /// entry that arrived earlier in the other must not be left behind: entries that have been passed are never
+  /// looked for again.
   @Test func nothingIsLeftBehindInAServerThatItWasNotToldOf() async throws {
     let pulls = try await onHall { hall in
       let consumer = try await hall.open(1)[0]
@@ -142,8 +143,8 @@ import Testing
     #expect(few == 0)
   }
 
-  /// Rendered once, whoever is shown it: a consumer more costs a bounded number of allocations, its id line
-  /// included, whatever the notification holds.
+  /// A notification is rendered once for all its receivers. One more consumer costs a bounded number of
+  /// allocations, its id line included, for any content of the notification.
   @Test(.enabled(if: allocations_are_counted()))
   func aConsumerMoreCostsFewAllocations() async throws {
     let (few, many) = try await onHall { hall in
@@ -230,7 +231,7 @@ private final class Hall {
     return consumers
   }
 
-  /// Whom it is for is told at the end of the loop's turn.
+  /// The consumers are notified at the end of the loop's turn.
   func arrive(_ count: Int) async throws {
     arriveUnnotified(count)
     try await loop.sleep(for: .zero)
@@ -251,7 +252,8 @@ private final class Hall {
     }
   }
 
-  /// Of the loop's thread, from a notification's arrival until the last of so many consumers has pulled it.
+  /// The allocations on the loop's thread, from a notification's arrival until the last of so many consumers
+  /// has pulled it.
   func allocations(delivering count: Int, to consumers: Int) async throws -> UInt64 {
     let audience = try await open(consumers)
     defer { for consumer in audience { consumer.close() } }

@@ -5,9 +5,10 @@ import BelfryStore
 import ModelSamples
 import Testing
 
-/// What happens to an account while its stream is not quite live: nothing of it is lost, and nothing is told twice.
+/// Events of an account while its stream is not quite live: none is lost, and none is told twice.
 @Suite struct LivePathTests {
-  /// Whoever joins or leaves a server catches up. What no log has still reaches them, each once.
+  /// An account that joins or leaves a server catches up. Events that are in no log still reach it, each
+  /// once.
   @Test(arguments: UInt64(1)...3) func whatIsNoEntryReachesWhoJoinsAndLeaves(seed: UInt64) async throws {
     let rounds = 30
     let (client, marked, updated) = try await onStage(seed) { stage in
@@ -39,8 +40,9 @@ import Testing
     #expect(client.received.count == 2 * rounds)
   }
 
-  /// Whoever holds a notification and is away while it is updated is told when they come back, until their cursor
-  /// is past that. Whoever comes with no cursor is shown it as it is now, and told nothing.
+  /// A client that holds a notification and is away while it is updated is told when it comes back, until its
+  /// cursor is past the update. A client that comes with no cursor is shown the notification as it is now,
+  /// and told nothing.
   @Test func anUpdateIsToldToWhoWasAway() async throws {
     let (times, body, newcomer) = try await onStage(1) { stage in
       let id = try await stage.send(to: 0)
@@ -66,7 +68,8 @@ import Testing
     #expect(newcomer.0 == [] && newcomer.1 == "twice")
   }
 
-  /// What says that a notification has changed is none: no page has it, no mark counts it, nothing finds it.
+  /// An entry that says that a notification has changed is no notification: no page has it, no mark counts
+  /// it, nothing finds it.
   @Test func anUpdateIsNoNotification() async throws {
     let (page, read, code) = try await onStage(1) { stage in
       let id = try await stage.send(to: 0)
@@ -88,7 +91,7 @@ import Testing
     #expect(code == .notFound)
   }
 
-  /// A ring forgets. Whoever comes too late for a mark is told of all that is read.
+  /// A ring forgets. A consumer that comes too late for a mark is told of all that is read.
   @Test func whoFallsBehindItsOwnRingIsToldWhatIsRead() async throws {
     let (client, id) = try await onStage(1) { stage in
       let id = try await stage.tellBob("read me")
@@ -159,8 +162,8 @@ import Testing
     #expect(gaps == 1)
   }
 
-  /// Channels return one after the other. What is heard in one must not be passed by while another, of the same
-  /// partition, has missed what came before.
+  /// Channels return one after the other. An entry that is heard in one must not be passed while another, of
+  /// the same partition, has missed an earlier one.
   @Test func nothingIsHeardBeforeAllChannelsAreBack() async throws {
     let (client, sent) = try await onStage(1) { stage in
       try await stage.settle()
@@ -209,7 +212,7 @@ import Testing
 
 /// Bob, who is in two servers of one partition and has a stream.
 private final class Stage {
-  /// What bob's stream was sent, but for what operations announced.
+  /// The events that bob's stream was sent, without the announcements of operations.
   struct Report: Sendable {
     var received: [MessageID]
     var read: [MessageID]

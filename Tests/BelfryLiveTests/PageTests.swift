@@ -6,7 +6,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// However entries lie in the logs, and whatever a page holds: the pages are the logs, merged.
+/// The pages are the logs, merged, for any distribution of entries over the logs and any size of page.
 @Suite struct PageTests {
   enum Layout: CaseIterable { case inTurn, oneLogAfterTheOther, anyhow, mostlyInOne }
 
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// What lies between those that are marked is passed over, however much of it there is.
+  /// Any number of entries between those that are marked is passed over.
   @Test func marksFindWhatLiesFarApart() async throws {
     try await play { reading in
       let sent = try await reading.send(600, .mostlyInOne)
@@ -30,8 +30,8 @@ import Testing
     }
   }
 
-  /// Who is back in a server before their index says so (the broker that took them back died before its relay)
-  /// is shown what was sent since when the index does, and once.
+  /// An account that is back in a server before its index says so (the broker that took it back died before
+  /// its relay) is shown all entries since then once the index says so, each once.
   @Test func whoComesBackBeforeTheIndexKnowsIsShownEverythingOnce() async throws {
     try await play { reading in
       try reading.enter("m 0-0", .joined)
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  /// Where very much has piled up, the index learns of a return before it learns of one before that.
+  /// After very many changes have piled up, the index learns of a return before it learns of an earlier one.
   @Test func whatTheIndexLearnsInAnotherOrderIsShownToo() async throws {
     try await play { reading in
       let before = try reading.beginInBoth()
@@ -200,7 +200,7 @@ private final class Reading {
   }
 
   var first: EntityID { servers[0] }
-  /// Of the same partition, after it and none of those that are written to at random.
+  /// A server of the same partition, after the first and none of those that are written to at random.
   var twin: EntityID { SpaceID.server(first).partition.servers.first { $0 != first } ?? first }
 
   @discardableResult
@@ -224,7 +224,7 @@ private final class Reading {
     _ = memory.commit(transaction)
   }
 
-  /// Of a direct message to the reader: its entry, and that the index is to learn of it.
+  /// Writes a direct message to the reader: its entry, and the change of the index.
   func write(_ directMessage: EntityID) throws -> MessageID {
     var writing = Transaction(.direct(directMessage))
     let content = NotificationContent(type: Catalogue.custom.code, toType: .server)

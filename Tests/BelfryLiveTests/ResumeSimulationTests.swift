@@ -6,12 +6,13 @@ import ModelSamples
 import TestKit
 import Testing
 
-/// Random people in random servers with streams that are cut at random, while everything that takes time
-/// takes a random while, clocks step, and the store loses its last writes. Each must be shown what is theirs exactly
-/// once, in order, and told of whatever else happens to it: what was marked read, what was sent without being stored, what other devices did.
+/// Random people in random servers with streams that are cut at random. Every wait takes a random time,
+/// clocks step, and the store loses its last writes. Each account must be shown its notifications exactly
+/// once, in order, and told of all other events of its own: marks, notifications that were sent without being
+/// stored, and acts of its other devices.
 ///
-/// A seed repeats a simulation exactly with `SWIFT_DETERMINISTIC_HASHING=1`, as long as the hub's timers come alike: what
-/// is asked for first may depend on the order of a set.
+/// A seed repeats a simulation exactly with `SWIFT_DETERMINISTIC_HASHING=1`, as long as the hub's timers fire
+/// in the same order: the order of questions may depend on the order of a set.
 @Suite struct ResumeSimulationTests {
   /// The steps of one simulation, before everything settles.
   static let steps = 250
@@ -42,7 +43,7 @@ import Testing
   }
 }
 
-/// What a notification that is not stored was given, once it is known.
+/// The id that a notification was given that is not stored, once it is known.
 final class PassedID {
   var id: MessageID?
 }

@@ -20,26 +20,29 @@ final class ResumeStage {
   private let clients: [Client]
   private var servers: [EntityID] = []
   private let app = Actor(account: nil, isTrusted: true)
-  /// What each account could see at some time, by what was read when it was last looked at.
+  /// The entries that each account could see at some time, by its read state when it was last looked at.
   private var everVisible: [AccountID: Set<MessageID>] = [:]
-  /// What no log has, and which streams are to be told of it: as long as they are not cut, and the connection is not.
+  /// The events that are in no log, and the streams that are to be told of them: as long as they are not cut,
+  /// and the connection is not.
   private var moments: [Moment] = []
   private var breaks = 0
   private var isFaulty = false
   /// To go back to.
   private var checkpoint: MemoryStore.Checkpoint?
-  /// What was wrong in the end, while all streams were open.
+  /// The faults in the end, while all streams were open.
   private(set) var settled: [String] = []
-  /// Who did not want to hear of anything at some time: what is not stored may have been lost on them.
+  /// The accounts that wanted no notifications at some time: events that are not stored may have been lost on
+  /// them.
   private var muted: Set<AccountID> = []
-  /// What was another for an account after the store had lost its last writes: gone, unread again, or as it was before.
+  /// The entries that changed for an account when the store lost its last writes: gone, unread again, or as
+  /// they were before.
   private var setBack: [AccountID: Set<MessageID>] = [:]
 
   private struct Moment {
     var client: Int
     var opening: Int
     var breaks: Int
-    /// What a stream that was told of it has once.
+    /// The number of times that a stream was told of it. A stream that was to be told has it once.
     var wasSent: (Client) -> Int
   }
 
@@ -203,7 +206,7 @@ final class ResumeStage {
     expect(account) { [memory, unowned self] client in
       let count = client.ephemeral.count { $0 == "ephemeral \(step)" }
       if count == 0, self.muted.contains(account) { return 1 }
-      // Who marks everything up to a later id read is not shown it any more.
+      // An account that marks everything up to a later id as read is not shown it any more.
       guard count == 0, let id = passed.id else { return count }
       return memory.readState(of: account).contains(id, in: .personal(account)) ? 1 : 0
     }
@@ -243,7 +246,8 @@ final class ResumeStage {
       let ids = everVisible[account, default: []].union(now.keys)
       setBack[account, default: []].formUnion(
         ids.filter { before.contents[$0] == nil || before.contents[$0] != now[$0] })
-      // What an index had learned, and has forgotten, it learns again, and what is seen by it is shown again.
+      // An index that has forgotten a space learns of it again, and the entries that are seen by it are shown
+      // again.
       let forgotten = Set(before.index).symmetricDifference(memory.index(of: account)).map(\.space)
       for space in forgotten { setBack[account, default: []].formUnion(allEntries(of: space).map(\.id)) }
     }
@@ -308,7 +312,7 @@ final class ResumeStage {
   private func settle() async throws {
     relay()
     for client in clients { try client.open(hub) }
-    // Who failed to reach the store waits a while before the next try, so this takes real time.
+    // A consumer that failed to reach the store waits a while before the next try, so this takes real time.
     let deadline = ContinuousClock.now + .seconds(60)
     var round = 0
     while ContinuousClock.now < deadline {
@@ -382,7 +386,7 @@ final class ResumeStage {
       (try? memory.entries([LogRequest(space, after: id.predecessor, through: id, limit: 1)]))?[0].first?.id
         == id
     }
-    // What was read of the account's own is deleted.
+    // Read entries of the account's own log are deleted.
     return memory.readState(of: account).contains(id, in: holding ?? .personal(account))
   }
 

@@ -55,12 +55,12 @@ final class SlowLiveFeed: LiveFeed {
     if isSubscribed(space) { underWay.append((space, nil)) }
   }
 
-  /// What is under way from this place on, as much as there is, cannot be read when it arrives.
+  /// The messages under way from this place on, up to the count, cannot be read when they arrive.
   func garble(from place: Int, count: Int = 1) {
     for index in underWay.indices.dropFirst(place).prefix(count) { underWay[index].message = nil }
   }
 
-  /// What is under way is not heard, and nobody knows.
+  /// The messages under way are not heard, and nobody knows.
   func lose(_ isLost: (SpaceID, LiveMessage) -> Bool) {
     underWay.removeAll { space, message in message.map { isLost(space, $0) } ?? false }
   }

@@ -6,7 +6,7 @@ import BelfryStore
 import ModelSamples
 import Testing
 
-/// What is trimmed while somebody reads.
+/// Entries that are trimmed while an account reads.
 @Suite struct TrimTests {
   private static let bob: AccountID = "bob"
   private static let server: EntityID = 14
