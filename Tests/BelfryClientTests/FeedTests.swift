@@ -183,7 +183,7 @@ import Testing
   @Test func `a client that is let go leaves neither descriptors nor threads behind`() async throws {
     let server = try ScriptedServer { _, _ in [.stream, .chunk(Wire.event(1)), .hold] }
     func round() async throws { _ = try await ids(client(server).notifications(), count: 1) }
-    // What the first ones start, such as the threads of queues, stays for the others.
+    // Resources that the first rounds start, such as the threads of queues, stay for the others.
     for _ in 0..<5 { try await round() }
     try await eventually { server.openConnections == 0 }
     let before = try openDescriptors()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BelfryClient
 
-/// What the client makes of frames, also of those that no broker sends.
+/// The client's reading of frames, also of those that no broker sends.
 @Suite struct SocketFrameParserTests {
   private static func frame(_ first: UInt8, _ text: String) -> [UInt8] {
     RawSocket.frame(first, Array(text.utf8), mask: nil)
@@ -69,7 +69,7 @@ import Testing
           Issue.record("\(frame.prefix(8)) was taken")
           continue
         }
-        // What came before it is kept, and nothing behind it is read.
+        // The items before it are kept, and nothing after it is read.
         #expect(items == [.event(name: "read", data: #"{"upTo":"5"}"#, id: nil)])
       }
     }

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import BelfryClient
 
-/// What a broker writes.
+/// The bytes that a broker writes.
 enum Wire {
   static func id(_ number: Int64) -> MessageID { MessageID(number) ?? .zero }
 

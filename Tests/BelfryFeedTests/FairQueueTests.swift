@@ -84,7 +84,7 @@ struct FairQueueTests {
     #expect(begun.names == ["a1", "b1", "c1"])
   }
 
-  /// Places are neither lost nor made, whoever comes and goes.
+  /// Places are neither lost nor made, in any order of coming and going.
   @Test func placesAreKeptCountOf() throws {
     var random = SeededGenerator(seed: TestEnvironment.seed)
     let queue = FairQueue(places: 3, perAccount: 2)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BelfryFeed
 
-/// What counts share of the logs: the same as each would read, and read once.
+/// The stretches of logs that counts share: the same as each would read, and read once.
 @Suite struct RecentStretchesTests {
   private let space = SpaceID.server(7)
 
@@ -57,7 +57,7 @@ import Testing
     _ = try await ask(recent, log, after: 10, limit: 128)
     for after in [10, 30, 49] { _ = try await ask(recent, log, after: after, limit: 128) }
     #expect(log.given == 40)
-    // Who joined before has only what is missing to be read, and it is known from then on.
+    // For an account that joined earlier only the missing part is read, and it is known from then on.
     _ = try await ask(recent, log, after: 4, limit: 128)
     _ = try await ask(recent, log, after: 4, limit: 128)
     #expect(log.given == 40 + 46)

@@ -6,8 +6,9 @@ import Testing
 @testable import BelfryFeed
 
 @Suite struct SnapshotTests {
-  /// What is appended before a space is followed does not arrive, so it has to lie within the bound; also of a
-  /// server that happens to lie in the account's own partition, whose bound is taken first of all.
+  /// Entries that are appended before a space is followed do not arrive live, so they have to lie within the
+  /// bound. This also holds for a server that happens to lie in the account's own partition, whose bound is
+  /// taken first.
   @Test(arguments: [true, false]) func whatCameBeforeFollowingIsWithinTheBounds(isAtHome: Bool) async throws {
     let reader: AccountID = "reader"
     let home = SpaceID.personal(reader).partition

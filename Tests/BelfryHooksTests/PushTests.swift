@@ -6,7 +6,7 @@ import Testing
 
 @testable import BelfryHooks
 
-/// What is pushed, as it is written.
+/// The bytes of pushes.
 @Suite struct PushTests {
   private func bytes(_ text: String) throws -> [UInt8] { try #require(Base64URL.decode(text.utf8)) }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import BelfryHooks
 
 @Suite struct SignatureTests {
-  /// By the specification's example secret; computed by Python's hmac.
+  /// The secret is the specification's example, and Python's hmac computed the signature.
   @Test func aSignatureIsTheStandardsOwn() throws {
     let secret = try #require(WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLdSw"))
     let headers = WebhookHeaders(

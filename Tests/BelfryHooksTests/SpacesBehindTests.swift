@@ -28,7 +28,7 @@ import Testing
     #expect(behind.count == 6)
   }
 
-  /// One that is due and of which nothing is known is no longer behind, and was not counted.
+  /// A space that is due and has no known copies is no longer behind, and was not counted.
   @Test func whatIsDueWithoutCopiesIsRemoved() {
     var behind = SpacesBehind(count: 1)
     var due = DueCopies()

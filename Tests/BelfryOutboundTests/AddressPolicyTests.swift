@@ -51,7 +51,7 @@ import Testing
     #expect(IPNetwork(text) == nil)
   }
 
-  /// What stands for an address in other clothes is that address.
+  /// Another notation of an address counts as that address.
   @Test(arguments: [
     ("http://2130706433/", "127.0.0.1"), ("http://0x7f.1/", "127.0.0.1"), ("http://[::1]:81/", "::1"),
     ("https://EXAMPLE.org", "example.org"),

@@ -48,7 +48,7 @@ uint64_t count_of_bytes_in_use(void) {
   return heap.uordblks + heap.hblkhd;
 }
 
-// What is allocated is glibc's, so its `free` is left alone.
+// The memory is allocated by glibc, so its `free` is left alone.
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);

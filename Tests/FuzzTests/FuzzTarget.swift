@@ -29,7 +29,7 @@ extension FuzzTarget {
   static let all: [FuzzTarget] = model + store + edges + browsers + requests + push + sockets + tls
 }
 
-/// What a decoder made of an input is wrong.
+/// The result of decoding an input is wrong.
 struct Wrong: Error, CustomStringConvertible {
   var description: String
   init(_ description: String) { self.description = description }

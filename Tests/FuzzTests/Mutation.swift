@@ -30,7 +30,7 @@ extension SeededGenerator {
     }
   }
 
-  /// What formats are made of, and what numbers end at.
+  /// The words of the formats, and the limits of numbers.
   private static let words: [[UInt8]] =
     [
       "", " ", "-", "+", ",", ".", ":", ";", "/", "~", "*", "=", "%", "&", "?", "\"", "\\", "{", "}", "[",

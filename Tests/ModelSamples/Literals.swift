@@ -1,6 +1,6 @@
 public import BelfryModel
 
-// Tests name accounts and ids as literals. What a literal says is fixed, so one that is no name stops the
+// Tests name accounts and ids as literals. The text of a literal is fixed, so one that is no name stops the
 // test at once.
 
 extension AccountID: ExpressibleByStringLiteral {

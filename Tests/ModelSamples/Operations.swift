@@ -2,7 +2,7 @@ package import BelfryModel
 
 /// The operations on what exists, by scene: tests that cover all of them compare what they cover with this.
 package enum Operations {
-  /// What is done to servers that exist, and to their members.
+  /// The operations on servers that exist, and on their members.
   package static let servers: [any SpaceOperation.Type] = [
     UpdateServer.self, RemoveServer.self, InviteToServer.self, AnswerServerInvitation.self,
     ApplyToServer.self, AnswerServerApplication.self, CreateInviteCode.self, RevokeInviteCode.self,
@@ -11,14 +11,14 @@ package enum Operations {
     SubscribeToChannels.self, SetServerMute.self, AnnounceInServer.self,
   ]
 
-  /// What is done to the channels of a server.
+  /// The operations on the channels of a server.
   package static let channels: [any SpaceOperation.Type] = [
     CreateChannel.self, UpdateChannel.self, RemoveChannel.self, JoinChannel.self, LeaveChannel.self,
     InviteToChannel.self, AnswerChannelInvitation.self, RemoveFromChannel.self, ChangeChannelList.self,
     MuteInChannel.self, UnmuteInChannel.self,
   ]
 
-  /// What is done to groups.
+  /// The operations on groups.
   package static let groups: [any SpaceOperation.Type] = [
     UpdateGroup.self, DestroyGroup.self, InviteToGroup.self, AnswerGroupInvitation.self, ApplyToGroup.self,
     AnswerGroupApplication.self, LeaveGroup.self, RemoveGroupMembers.self, HandOverGroup.self,
@@ -27,7 +27,7 @@ package enum Operations {
     RemoveGroupFile.self, SetMemberAttributes.self,
   ]
 
-  /// What is done to rooms.
+  /// The operations on rooms.
   package static let rooms: [any SpaceOperation.Type] = [
     EnterRoom.self, LeaveRoom.self, RemoveAttendees.self, SetHand.self, InviteToStage.self,
     AnswerStageInvitation.self, SetListener.self, SetMicrophone.self, CloseRoom.self, Heartbeat.self,

@@ -88,7 +88,7 @@ extension SeededGenerator {
     return cursor
   }
 
-  /// Text with whatever breaks careless readers: quotes, control characters, several scripts, emoji.
+  /// A text with characters that break careless readers: quotes, control characters, several scripts, emoji.
   package mutating func text(upTo characters: Int = 12) -> String {
     let alphabet = ["a", "Z", "0", " ", "\"", "\\", "/", "\n", "\t", "\u{1}", "é", "鐘", "🔔", "\u{301}", "{"]
     return (0..<below(characters + 1)).map { _ in pick(alphabet) }.joined()

@@ -8,7 +8,7 @@ extension Route {
     Dictionary(uniqueKeysWithValues: pathProperties.map { (UTF8Text($0.name), $0.exampleText) })
   }
 
-  /// What its query needs.
+  /// The query with all fields that the route needs.
   package var exampleQuery: [(name: UTF8Text, value: UTF8Text)] {
     queryProperties.filter(\.isNeeded).map { (UTF8Text($0.name), $0.exampleText) }
   }

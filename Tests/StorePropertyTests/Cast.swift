@@ -1,7 +1,8 @@
 import BelfryModel
 import ModelSamples
 
-/// Who and what a random walk is about. Steps name them by number, so that a random walk means the same on any store.
+/// The accounts and spaces of a random walk. Steps name them by number, so that a random walk means the same
+/// on any store.
 struct Cast {
   static let accountCount = 12
   static let serverCount = 5
@@ -34,7 +35,7 @@ struct Cast {
     rooms = Array(candidates[..<count])
   }
 
-  /// All of them, beside the accounts' own spaces.
+  /// All spaces except the accounts' own.
   var spaces: [SpaceID] {
     servers.map(SpaceID.server) + groups.map(SpaceID.group) + rooms.map(SpaceID.room)
   }
@@ -80,7 +81,7 @@ struct Cast {
     limits.notificationsPerMailbox = 8
     limits.directMessagesPerMailbox = 4
     limits.unreadPerSender = 3
-    // Over before it began: whoever looks finds everybody absent, whatever the clock.
+    // Over before it began: a look finds everybody absent, at any time of the clock.
     limits.absenceMilliseconds = -1_000
     return limits
   }()

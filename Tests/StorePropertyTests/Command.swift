@@ -25,7 +25,8 @@ struct Command: Sendable {
   static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
 }
 
-/// What a command is given, of which each takes what it needs. Numbers are into what there is.
+/// The values that a command is given. Each command takes those that it needs. Numbers are indexes of the
+/// existing things.
 struct CommandStep: Sendable {
   enum Doer: Sendable {
     case backEnd, owner

@@ -1,6 +1,6 @@
 import BelfryModel
 
-// What may be done to spaces. A new operation is a new row.
+// The operations on spaces. A new operation is a new row.
 
 extension Command {
   // MARK: Servers

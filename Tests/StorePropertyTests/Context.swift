@@ -19,7 +19,7 @@ struct Context {
   var codes: [InviteCode] = []
   var files: [EntityID] = []
 
-  /// The space's id; a command knows of which kind it is.
+  /// The space's id; a command knows the kind of its space.
   var id: EntityID { EntityID(space.name) ?? cast.servers[0] }
   var isOn: Bool { step.isOn }
   var text: String { step.text }
@@ -45,7 +45,7 @@ struct Context {
 
   var actor: Actor { cast.actor(doer) }
 
-  /// Who acts; if that is a trusted caller, for whom it may.
+  /// The account that acts; for a trusted caller, the account for which it may act.
   var subject: AccountID { doer ?? account }
 
   private var doer: AccountID? {
@@ -59,14 +59,14 @@ struct Context {
 
   var account: AccountID { step.isApt ? one(of: members, step.account) : cast.accounts[step.account] }
   var others: [AccountID] { some(of: members) }
-  /// Who might join.
+  /// The accounts that might join.
   var guests: [AccountID] { some(of: cast.accounts.filter { !members.contains($0) }) }
-  /// Who asks to be let in.
+  /// The account that asks to be let in.
   var applicant: Actor {
     guard step.isApt else { return actor }
     return cast.actor(step.choice % 4 == 0 ? exiles.first : guests.first)
   }
-  /// Who may not come back.
+  /// The accounts that may not come back.
   var exiles: [AccountID] { some(of: banned) }
 
   private func some(of accounts: [AccountID]) -> [AccountID] {
@@ -105,7 +105,7 @@ struct Context {
     RequestID(request.kind, of: request.account, in: space, channel: request.channel)
   }
 
-  /// Whom it asks answers; now and then somebody else.
+  /// The invited account answers; now and then another one does.
   func invitee(_ request: RequestRecord) -> Actor { step.isApt ? cast.actor(request.account) : actor }
 }
 

@@ -10,7 +10,7 @@ final class FaultyStore: ForwardingStore {
     case dropsTheOldestEntry, joinsTooEarly, leavesTooEarly, publishesNoMemberships, publishesNoUpdates
     case losesADelivery, deliversTwice, unlistsNothing, wakesNobody, postponesUnseen, tellsNoDevice
     case countsAllKindsAlike, sweepsWhatWaits, fillsMailboxesWithoutEnd, chargesNobody, findsCompanyEverywhere
-    // Of brokers that die, see ``MortalMemory``.
+    // The faults of brokers that die, see ``MortalMemory``.
     case forgetsTheUnanswered, leavesNothingToRelay, strikesOffWhatIsHalfTold, deliversAgain
   }
 

@@ -35,14 +35,15 @@ extension World {
     return feed
   }
 
-  /// What the account sees, in the order in which it was sent.
+  /// The entries that the account sees, in the order in which they were sent.
   func visible(to account: AccountID) async throws -> [Seen] {
     let seen = try await feed(of: account).filter(\.visibility.isVisible)
     let numbers = try seen.map { try number(of: $0.id) }
     return zip(numbers, seen).sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  /// What is unread, as it is counted for clients. It is what the account sees, once indexes know of all spaces.
+  /// The unread entries, as they are counted for clients. They are those that the account sees, once indexes
+  /// know of all spaces.
   func counts(of account: AccountID, isRelayed: Bool) async throws -> String {
     let snapshot = try await FeedSnapshot.take(of: account, from: store)
     let scan = FeedScan(snapshot, at: nil, retentionFloor: beginning, in: store)

@@ -2,9 +2,9 @@ import BelfryModel
 import BelfryStore
 import ModelSamples
 
-/// What a live feed has said since it was last asked.
+/// The messages of a live feed since it was last asked.
 final class Heard {
-  /// An account that nothing else happens to. What it is told marks the end of all that was said before.
+  /// An account that nothing else happens to. A message to it marks the end of all earlier messages.
   static let witness: AccountID = "witness"
 
   private let feed: any LiveFeed
@@ -33,7 +33,8 @@ final class Heard {
 }
 
 extension World {
-  /// What the live feed has said, as lines: space by space, for only within a partition is there an order.
+  /// The messages of the live feed, as lines: space by space, since there is an order only within a
+  /// partition.
   func heardLines() async throws -> [String] {
     let all = try await heard.take(from: store)
     try checkOrder(all.map(\.message))

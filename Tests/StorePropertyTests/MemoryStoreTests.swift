@@ -4,8 +4,8 @@ import ModelSamples
 import Synchronization
 import Testing
 
-/// What a random walk cannot compare, since Redis's clock does not obey: ids within a millisecond, windows that
-/// end, retention.
+/// The rules that a random walk cannot compare, since Redis's clock does not obey: ids within a millisecond,
+/// windows that end, retention.
 struct MemoryStoreTests {
   static let server: EntityID = 7
   static let space = SpaceID.server(server)

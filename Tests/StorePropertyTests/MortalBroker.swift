@@ -6,8 +6,8 @@ import TestKit
 @testable import BelfryStore
 
 /// A broker that dies after so many writes to the store: the last of them is done, and the broker never
-/// learns of it; with none, it dies before the first. What is a write is what Redis does in one step: a
-/// commit, an account or a directory told, an item of an outbox struck off.
+/// learns of it; with none, it dies before the first. A write is one step of Redis: a commit, a message to an
+/// account or a directory, or the removal of an item from an outbox.
 protocol MortalBroker: AnyObject {
   var store: any Store { get }
   var hasDied: Bool { get }
@@ -41,7 +41,7 @@ final class MortalRedis: MortalBroker {
   var hasDied: Bool { link.isBroken }
 
   func end() async throws {
-    // What was sent without waiting for an answer has been done once something later is answered.
+    // Commands that were sent without waiting for an answer have been done once a later one is answered.
     if !hasDied { _ = try await redis.lastIDs(of: [SpaceID.personal(Heard.witness).partition]) }
     redis.close()
   }
@@ -126,7 +126,7 @@ final class MortalMemory: ForwardingStore, MortalBroker {
     return calls.map(\.indices)
   }
 
-  /// What is left of one that the broker dies over.
+  /// The rest of a transaction over which the broker dies.
   private func left(_ transaction: Transaction) -> Transaction {
     var transaction = transaction
     // It is no part of the commit: who has no answer does not come to tell the devices.

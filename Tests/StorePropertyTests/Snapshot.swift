@@ -45,8 +45,8 @@ extension World {
     return lines
   }
 
-  /// What is listed, whatever the order: two that one store made in one millisecond another did not. Each
-  /// says the order of its own.
+  /// The listed spaces, without their order: two that one store made in one millisecond another did not. Each
+  /// store's own order is checked.
   private func words(_ directory: ListingChange.Directory) async throws -> String {
     var (listed, cursor): ([SpaceID], PageCursor?) = ([], nil)
     repeat {
@@ -75,7 +75,7 @@ extension World {
     async throws -> [String]
   {
     var lines = try index.map { try words($0, in: index, of: account) }.sorted()
-    // What a dead broker left there, the index may not have learned yet.
+    // The index may not have learned yet of changes that a dead broker left there.
     let unknown = cast.spaces.filter { space in
       !waiting.contains(space.partition) && !index.contains { $0.space == space }
     }
@@ -173,7 +173,7 @@ extension World {
     }
   }
 
-  /// Who knows no more than an id finds the entry.
+  /// A caller that knows only an id finds the entry.
   private func checkLocated(_ log: [LogEntry], in space: SpaceID) async throws {
     for entry in [log.first, log.last].compactMap(\.self) {
       guard try await store.locate(entry.id) == space else {

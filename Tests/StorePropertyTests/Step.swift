@@ -30,7 +30,7 @@ indirect enum Step: Sendable {
   case rewind(Int)
   /// Both decide on the same records; then one commits, then the other, or both in one call.
   case race(Step, Step, isTogether: Bool = false)
-  /// Carries over whatever waits anywhere.
+  /// Relays all changes that wait in any outbox.
   case relay
   case sweep(Int, account: Int)
   /// Postpones the space at this place among those that are to be looked at.
@@ -44,7 +44,7 @@ indirect enum Step: Sendable {
 
 enum Postponement: CaseIterable, Sendable {
   case forEver, untilLongAfter
-  /// By somebody who saw another time.
+  /// A broker postpones that saw another time.
   case tooLate
 }
 
@@ -61,7 +61,7 @@ extension SeededGenerator {
     }
     for space in 0..<Cast.spacesPerScene {
       var group = command(Command.createGroup.description, space: space, by: space % 3)
-      // Whoever is invited is in.
+      // Invited accounts join at once.
       group.isOn = false
       group.others = numbers(3...5)
       steps += [.command(group), .command(command(CreateRoom.name.description, space: space, by: space % 3))]
@@ -73,7 +73,7 @@ extension SeededGenerator {
     while steps.count < count {
       if oneIn(20) { steps += oneIn(4) ? legacy() : story() } else { steps.append(step(&sent)) }
     }
-    // In the end, whoever is left relays what the dead have left.
+    // In the end, a broker that is left relays the changes that the dead have left.
     return steps.prefix(count - 1) + [.relay]
   }
 

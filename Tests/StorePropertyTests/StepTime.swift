@@ -1,8 +1,9 @@
 import BelfryModel
 import BelfryStore
 
-/// The time of day by which everything in a step is decided, whichever broker decides it. It is read once, before the
-/// step: with the store's own clock, what expires soon would expire between its making and its sending on a busy machine.
+/// The time of day by which every broker decides everything in a step. It is read once, before the step: with
+/// the store's own clock, a notification that expires soon would expire between its making and its sending on
+/// a busy machine.
 final class StepTime {
   private let store: any Store
   private(set) var milliseconds: Int64

@@ -47,8 +47,8 @@ struct StorePropertyTests {
     #expect(said[1...].allSatisfy { $0.contains("appended 1") && !$0.contains("invalidField") }, "\(said)")
   }
 
-  /// Two oracles whose clocks run differently: what a store says must not depend on when. Of one, many steps
-  /// share a millisecond, as on a fast machine.
+  /// Two oracles whose clocks run differently: a store's answers must not depend on the time. In one of them
+  /// many steps share a millisecond, as on a fast machine.
   @Test func memoryAgreesWithItselfWhateverTheClock() async {
     let trace = Trace(
       makeLeft: Trace.memory(tickMilliseconds: 3),
@@ -129,7 +129,7 @@ struct StorePropertyTests {
     #expect(isThere)
   }
 
-  /// Whoever was invited and has not looked yet: a rewind must not go beyond what nobody was told of.
+  /// An invited account that has not looked yet: a rewind must not go beyond events that nobody was told of.
   @Test func aRewindReadsNothing() async throws {
     let group = CommandStep(
       command: CreateGroup.name.description, space: 0, channel: 0, by: .anybody(0), account: 0, others: [1],
@@ -170,7 +170,7 @@ private actor Transcripts {
   }
 }
 
-/// A store of which each look at the clock takes a minute.
+/// A store in which each look at the clock takes a minute.
 private final class RushingStore: ForwardingStore {
   private let memory: MemoryStore
 

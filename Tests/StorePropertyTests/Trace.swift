@@ -6,10 +6,10 @@ import TestKit
 /// Gives a world that nothing has happened in yet.
 typealias MakeWorld = (Cast) async throws -> World
 
-/// What a world said to each step of a random walk, in lines.
+/// A world's answers to each step of a random walk, in lines.
 typealias Transcript = [[String]]
 
-/// Where two stores said different things.
+/// The step at which two stores gave different answers.
 struct Divergence: CustomStringConvertible {
   var step: Int
   var description: String
@@ -50,7 +50,7 @@ struct Trace {
     }
   }
 
-  /// What the left one says on the random walk of a seed.
+  /// The left world's answers on the random walk of a seed.
   func transcript(seed: UInt64) async throws -> Transcript {
     let steps = Self.steps(seed: seed)
     let world = try await makeLeft(cast)
@@ -68,8 +68,9 @@ struct Trace {
     return random.steps(stepsPerTrace).map { coin.oneIn(2) ? .byCommit($0) : $0 }
   }
 
-  /// Goes on random walks of seeds that follow one another. Gives the report of the first on which the stores differ.
-  /// - Parameter total: how many steps in all, of which the last walk may take more.
+  /// Goes on random walks of seeds that follow one another. Gives the report of the first on which the stores
+  /// differ.
+  /// - Parameter total: the number of steps in all. The last walk may take more.
   func disagreement(seed: UInt64, steps total: Int) async -> String? {
     print("BELFRY_SEED=\(seed) BELFRY_STEPS=\(total)")
     var (taken, seed) = (0, seed)
@@ -126,7 +127,7 @@ struct Trace {
         triesLeft -= 1
         var fewer = kept
         fewer.removeSubrange(start..<min(start + piece, kept.count))
-        // Whatever is asked for is asked for once, in the end, which makes a try as cheap as its steps.
+        // Every question is asked once, in the end, which makes a try as cheap as its steps.
         if await divergence(fewer) != nil { kept = fewer } else { start += piece }
       }
       piece /= 2
@@ -134,7 +135,7 @@ struct Trace {
     return kept
   }
 
-  /// By halving, as if a difference that shows once showed from then on; it mostly does.
+  /// Halves the walk, as if a difference that shows once showed from then on; it mostly does.
   private func shortestPrefix(of steps: [Step]) async -> [Step] {
     var (agreeing, differing) = (0, steps.count)
     while differing - agreeing > 1 {
@@ -148,7 +149,7 @@ struct Trace {
     return Array(steps.prefix(differing))
   }
 
-  /// What to print about a random walk that failed.
+  /// The text to print about a random walk that failed.
   func report(_ steps: [Step], seed: UInt64, _ found: Divergence) async -> String {
     let few = await shrunk(steps)
     guard let difference = await divergence(few) else {

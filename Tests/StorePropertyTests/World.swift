@@ -4,7 +4,7 @@ import BelfryStore
 /// One store, driven by steps. Its ids are its own, so everything it says about a notification names it by
 /// the order in which it was sent: `#0` is the first.
 final class World {
-  /// With one time of day for the whole of a step, whichever broker asks.
+  /// A store with one time of day for the whole of a step, for every broker that asks.
   let store: any Store
   let heard: Heard
   let cast: Cast
@@ -24,7 +24,7 @@ final class World {
   private(set) var ids: [MessageID] = []
   private var numbers: [MessageID: Int] = [:]
   private var lastIDs: [Partition: MessageID] = [:]
-  /// What ``timeless(_:)`` made of contents before: a log is asked for many times.
+  /// The earlier results of ``timeless(_:)``: a log is asked for many times.
   private var timelessContents: [String: String] = [:]
 
   init(
@@ -42,11 +42,11 @@ final class World {
     self.useSendFunctions = useSendFunctions
     runner = OperationRunner(store: store, limits: Cast.limits)
     try await heard.subscribe(cast.spaces + cast.accounts.map(SpaceID.personal))
-    // Whatever was said in an earlier world, if the feed is from there.
+    // Messages from an earlier world, if the feed is from there, are dropped.
     _ = try await heard.take(from: store)
   }
 
-  /// What is to be said of a step: the answer to it and, after every so many and in the end, everything that
+  /// The lines for a step: the answer to it and, after every so many steps and in the end, everything that
   /// can be asked.
   func said(_ steps: [Step], _ number: Int, compareEvery interval: Int) async throws -> [String] {
     let answer = try await perform(steps[number], number: number)
@@ -54,7 +54,7 @@ final class World {
     return [answer] + (isTime ? try await snapshot() : [])
   }
 
-  /// What the store answered, in words that do not depend on its ids and its clock.
+  /// The store's answer, in words that do not depend on its ids and its clock.
   func perform(_ step: Step, number: Int) async throws -> String {
     beforeStep()
     try await time.read()
@@ -99,7 +99,8 @@ final class World {
 
   // MARK: Operations
 
-  /// - Parameter mortal: in the place of who is always there. What it did and did not say is learned.
+  /// - Parameter mortal: replaces the broker that is always there. Its answers, and those that it did not
+  ///   give, are learned.
   func run(
     _ step: Step, _ number: Int, by mortal: (broker: any MortalBroker, store: any Store)? = nil
   ) async throws -> String {
@@ -139,7 +140,7 @@ final class World {
     case .success(let found): done = found
     }
     if let first = done.duplicateOf {
-      // Of a notification that is not stored, nobody is told but by this if the first answer was lost.
+      // If the first answer was lost, only this one tells of a notification that is not stored.
       learn(first)
       return "duplicate of \(try words(first)), \(try words(done.output))"
     }
@@ -239,7 +240,7 @@ final class World {
     ids.append(id)
   }
 
-  /// Where an id stands that may be nobody's.
+  /// The place of an id that may be nobody's.
   func place(of id: MessageID) -> String {
     if let number = numbers[id] { return "#\(number)" }
     return "after \(ids.count { $0.partition == id.partition && $0 < id }) ids"
@@ -284,7 +285,7 @@ extension JSONValue {
   }
 }
 
-/// Something that holds for every store, whatever the other one says, did not.
+/// A rule that holds for every store was broken, independent of the other store.
 struct Broken: Error, CustomStringConvertible {
   var description: String
   init(_ description: String) { self.description = description }

@@ -83,7 +83,7 @@ extension World {
     return update
   }
 
-  /// What a batch amounts to. A refusal before anything is decided refuses the line alone.
+  /// The operations of a batch. A refusal before anything is decided refuses the line alone.
   func operations(_ sends: [SendStep], _ number: Int) async throws -> [SendNotification] {
     var operations: [SendNotification] = []
     for (line, send) in sends.enumerated() {

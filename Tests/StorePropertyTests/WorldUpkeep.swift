@@ -1,7 +1,7 @@
 import BelfryModel
 import BelfryStore
 
-// What brokers do without being asked, and that they die.
+// The work that brokers do without being asked, and their deaths.
 extension World {
   func relay(by store: any Store) async throws -> String {
     let partitions = try await store.partitionsToRelay()
@@ -17,7 +17,7 @@ extension World {
 
   // MARK: Spaces to look at
 
-  /// Later than whatever an operation sets, and than that a time which is later still.
+  /// A time later than any that an operation sets. A still later one comes after it.
   static let longAfterMilliseconds: Int64 = 9_000_000_000_000
 
   func postpone(_ place: Int, _ postponement: Postponement) async throws -> String {
@@ -33,8 +33,8 @@ extension World {
 
   // MARK: Deaths
 
-  /// A broker does the step that dies after so many writes. What it leaves to be relayed waits until another
-  /// comes by; a send that it does not answer is sent again, to another.
+  /// A broker does the step and dies after so many writes. Changes that it leaves to be relayed wait until
+  /// another broker comes by. A send that it does not answer is sent again, to another broker.
   func death(_ step: Step, _ writes: Int, _ number: Int) async throws -> String {
     let mortal = try await mortal(writes: writes)
     let answer: String

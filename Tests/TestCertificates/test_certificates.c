@@ -108,7 +108,7 @@ int test_tls_session(int descriptor, int is_1_3, const char *protocols, const ch
       SSL_read(connection, answer, sizeof answer) > 0) {
     result = SSL_session_reused(connection) ? test_tls_resumed : test_tls_full;
     SSL_SESSION_free(*session);
-    // By TLS 1.3 it comes behind the handshake, so with the answer.
+    // With TLS 1.3 the session comes after the handshake, and so with the answer.
     *session = SSL_get1_session(connection);
   }
   SSL_shutdown(connection);

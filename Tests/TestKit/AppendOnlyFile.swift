@@ -1,8 +1,9 @@
 import Foundation
 
-// What a Redis with an append-only file has lost after a crash, made to order: the end of that file.
+// Cuts the end off an append-only file, as a Redis may have lost it after a crash.
 extension RedisServer {
-  /// Where the file ends now. With ``Options/Sync/always`` that is behind a whole command, the last that was answered.
+  /// The present end of the file. With ``Options/Sync/always`` that is after a whole command, the last that
+  /// was answered.
   package func appendOnlyBytes() throws -> UInt64 {
     let attributes = try FileManager.default.attributesOfItem(atPath: try appendOnlyPath())
     return (attributes[.size] as? NSNumber)?.uint64Value ?? 0

@@ -19,7 +19,8 @@ package struct ChildProcess: Sendable {
     guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw FixtureError("no watchdog") }
     leash = ends[1]
     defer { close(ends[0]) }
-    // What ends the tests as a group (Ctrl-C, a timeout) must not end the watchdog before its work is done.
+    // A signal that ends the tests as a group (Ctrl-C, a timeout) must not end the watchdog before its work
+    // is done.
     let script = "trap '' HUP INT TERM; read line || { kill -9 \"$0\"; rm -rf \"$1\"; }"
     watchdog = try spawn(["sh", "-c", script, "\(id)", folder], input: ends[0], output: "/dev/null")
   }
@@ -67,7 +68,7 @@ private func spawn(_ arguments: [String], input: Int32?, output: String) throws(
   unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o644)
   unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
 
-  // Whatever the tests have blocked or ignored, the child begins afresh.
+  // The child starts without the signal masks and handlers of the tests.
   var attributes = posix_spawnattr_t()
   unsafe posix_spawnattr_init(&attributes)
   defer { unsafe posix_spawnattr_destroy(&attributes) }

@@ -1,4 +1,4 @@
-/// What one node of a cluster says of all: the reply to CLUSTER NODES.
+/// One node's view of all nodes of a cluster: the reply to CLUSTER NODES.
 ///
 /// Source: redis.io, "CLUSTER NODES": `id ip:port@bus flags master ping pong epoch link slot…`.
 struct ClusterNodesTable {
@@ -13,7 +13,7 @@ struct ClusterNodesTable {
     let epoch: Int
     let slots: [ClosedRange<Int>]
 
-    /// What nodes agree on when they have heard of everything.
+    /// The facts that nodes agree on when they have heard of everything.
     struct Part: Equatable {
       let isMaster: Bool
       let masterID: String?
@@ -39,7 +39,7 @@ struct ClusterNodesTable {
         id: words[0], port: port, isMaster: flags.contains("master"),
         isFailed: flags.contains("fail") || flags.contains("fail?"),
         masterID: words[3] == "-" ? nil : words[3], epoch: Int(words[6]) ?? 0,
-        // A slot on the move stands in brackets besides.
+        // A slot on the move is also listed in brackets.
         slots: words[8...].filter { !$0.hasPrefix("[") }.compactMap(slotRange))
       rows.append(row)
       if flags.contains("myself") { own = row }

@@ -49,7 +49,7 @@ extension RedisClusterServers {
     }
   }
 
-  /// Leaves the slot where its keys were, of which none must have been moved.
+  /// Leaves the slot at the node where its keys were. No key may have been moved.
   package func giveUpMoving(slot: Int, from source: RedisServer, to target: RedisServer) throws(FixtureError)
   {
     for node in [source, target] { try node.command("CLUSTER", "SETSLOT", "\(slot)", "STABLE") }

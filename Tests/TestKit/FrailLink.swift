@@ -2,11 +2,11 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A way to a redis-server that breaks at a given place: what is left of a broker that dies in the middle
-/// of its work. Only Redis can tell what it had done by then.
+/// A connection to a redis-server that breaks at a given point, as that of a broker that dies in the middle
+/// of its work. Only Redis can tell how far the broker had come.
 ///
-/// Commands pass one at a time. After so many of those that write, the connection is cut: the last of them
-/// has been done, and whoever asked for it never hears. With none at all, the first does not reach Redis.
+/// Commands pass one at a time. After so many commands that write, the connection is cut: the last of them
+/// has been done, and its caller never gets the answer. With none at all, the first does not reach Redis.
 package final class FrailLink: Sendable {
   private struct State {
     var writesLeft = 0
@@ -72,7 +72,8 @@ package final class FrailLink: Sendable {
     }
   }
 
-  /// `*<count> $<length> <name> …`, a line each. What a broker does on each connection before it works is none.
+  /// `*<count> $<length> <name> …`, a line each. The commands of a broker's set-up on each connection do not
+  /// count as writes.
   private static func isWrite(_ command: [UInt8]) -> Bool {
     let lines = command.prefix(96).split(separator: UInt8(ascii: "\n"), maxSplits: 5)
     guard lines.count > 4 else { return false }
@@ -130,8 +131,8 @@ private final class MessageStream {
     return true
   }
 
-  /// Where the message ends that begins at `start`; nil if not all of it is there. A line says how long
-  /// a string is, or how many messages an array is made of; anything else is a line.
+  /// The end of the message that begins at `start`; nil if not all of it is there. A line says how long a
+  /// string is, or how many messages an array is made of; anything else is a line.
   private static func end(of bytes: [UInt8], from start: Int) -> Int? {
     guard let lineEnd = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
     let number = Int(String(decoding: bytes[(start + 1)..<(lineEnd - 1)], as: UTF8.self)) ?? 0
@@ -163,8 +164,8 @@ private func listen(at path: String) throws(FixtureError) -> Int32 {
 private func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
   var address = sockaddr_un()
   address.sun_family = sa_family_t(AF_UNIX)
-  // SAFETY: the path is cut to what there is room for, with a zero left at its end; whoever is given the
-  // address reads it during the call only.
+  // SAFETY: the path is cut to the room that there is, with a zero left at its end. The function that is
+  // given the address reads it during the call only.
   unsafe withUnsafeMutableBytes(of: &address.sun_path) { room in
     unsafe room.copyBytes(from: path.utf8.prefix(room.count - 1))
   }

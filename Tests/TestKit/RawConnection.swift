@@ -6,7 +6,7 @@ import Glibc
 package final class RawConnection: @unchecked Sendable {
   package struct Response: Sendable {
     package let status: Int
-    /// By lowercased name.
+    /// The headers by lowercased name.
     package let headers: [String: String]
     package let bytes: [UInt8]
 
@@ -83,7 +83,7 @@ package final class RawConnection: @unchecked Sendable {
     descriptor = -1
   }
 
-  /// Ends the connection both ways at once, from whichever thread.
+  /// Ends the connection both ways at once, from any thread.
   package func cut() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   /// Ends the connection with a reset, as a killed client's kernel may.
@@ -172,7 +172,7 @@ package final class RawConnection: @unchecked Sendable {
     return Array(received[..<count])
   }
 
-  /// What has arrived, waiting for some; nil at the connection's end.
+  /// The bytes that have arrived, waiting for some; nil at the connection's end.
   package func readSome() throws(FixtureError) -> [UInt8]? {
     if received.isEmpty, try !receiveMore() { return nil }
     return take(received.count)
@@ -207,7 +207,8 @@ package final class RawConnection: @unchecked Sendable {
     return String(line.last == "\r" ? line.dropLast() : line)
   }
 
-  /// Whatever comes until the server closes the connection. Where it does not, the text says so, which no test expects.
+  /// Everything that comes until the server closes the connection. If it does not, the text says so, which no
+  /// test expects.
   package func readToEnd() -> String {
     do {
       while try receiveMore() {}
@@ -237,7 +238,8 @@ package final class RawConnection: @unchecked Sendable {
     return Response(status: status, headers: headers, bytes: [])
   }
 
-  /// - Parameter ofHead: of a request with HEAD, whose answer has no body whatever its headers say.
+  /// - Parameter ofHead: true for the answer to a request with HEAD, which has no body even if its headers
+  ///   name one.
   package func readResponse(ofHead: Bool = false) throws(FixtureError) -> Response {
     let head = try readHead()
     var bytes: [UInt8] = []

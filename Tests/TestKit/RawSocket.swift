@@ -13,7 +13,7 @@ package final class RawSocket: @unchecked Sendable {
   }
 
   package let connection: RawConnection
-  /// What the handshake was answered with.
+  /// The answer to the handshake.
   package let head: RawConnection.Response
   private var mask: UInt32 = 0x1234_5678
 

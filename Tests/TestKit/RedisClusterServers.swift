@@ -22,7 +22,7 @@ package final class RedisClusterServers: Sendable {
   /// The one that began as the replica of that master.
   package func replica(of master: Int) -> RedisServer { nodes[masterCount + master] }
 
-  /// Of one of its nodes, from which a client finds the others.
+  /// The URL of one of its nodes, from which a client finds the others.
   package var url: String { urls[0] }
   package var urls: [String] { nodes.compactMap(\.tcpURL) }
 
@@ -31,10 +31,10 @@ package final class RedisClusterServers: Sendable {
     self.options = options
   }
 
-  /// A cluster that has converged. Whoever calls this calls `remove()` in the end.
+  /// A cluster that has converged. The caller has to call `remove()` in the end.
   ///
-  /// - Parameter replicas: whether each master has one.
-  /// - Parameter options: of each node; its settings take precedence over those of the fixture.
+  /// - Parameter replicas: true if each master has a replica.
+  /// - Parameter options: the options of each node; its settings take precedence over those of the fixture.
   package static func started(
     masters: Int, replicas: Bool, _ options: RedisServer.Options = RedisServer.Options()
   ) async throws(FixtureError) -> RedisClusterServers {
@@ -54,7 +54,7 @@ package final class RedisClusterServers: Sendable {
   }
 }
 
-/// Gives the body a cluster, and removes it with its data afterwards, whatever happened.
+/// Gives the body a cluster, and removes it with its data afterwards, even if the body throws.
 package func withRedisCluster<R>(
   masters: Int = 3, replicas: Bool = false, _ options: RedisServer.Options = RedisServer.Options(),
   _ body: (RedisClusterServers) async throws -> R

@@ -4,15 +4,15 @@ import Synchronization
 /// five can be killed, frozen and started again.
 package final class RedisSentinelServers: Sendable {
   package struct Options: Sendable {
-    /// Of the two nodes; its settings take precedence over those of the fixture.
+    /// The options of the two nodes; their settings take precedence over those of the fixture.
     package var node = RedisServer.Options()
-    /// Of the Sentinels.
+    /// The password of the Sentinels.
     package var password: String?
 
     package init() {}
   }
 
-  /// By which the Sentinels know the master.
+  /// The Sentinels' name for the master.
   package static let name = "belfry"
   package static let quorum = 2
   package static let downAfterMilliseconds = 1_000
@@ -38,7 +38,7 @@ package final class RedisSentinelServers: Sendable {
       + (options.password.map { "?sentinel_password=\($0)" } ?? "")
   }
 
-  /// Five servers that know of each other. Whoever calls this calls `remove()` in the end.
+  /// Five servers that know of each other. The caller has to call `remove()` in the end.
   package static func started(
     _ options: Options = Options()
   ) async throws(FixtureError) -> RedisSentinelServers {

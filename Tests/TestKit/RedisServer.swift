@@ -11,7 +11,7 @@ package final class RedisServer: Sendable {
       case always, everysec, no
     }
 
-    /// On 127.0.0.1, besides the unix socket.
+    /// True: the server listens on 127.0.0.1 in addition to the unix socket.
     package var listensOnTCP = false
     /// Keep an append-only file, synced so often. Without it, everything is gone after a restart.
     package var appendOnly: Sync?
@@ -20,7 +20,7 @@ package final class RedisServer: Sendable {
     package var settings: [String: String] = [:]
     /// Makes it a Sentinel: what its configuration file begins with. The Sentinel writes into that file.
     package var sentinelLines: [String]?
-    /// By which it goes; the machine's if nil.
+    /// The clock of the server; the machine's if nil.
     package var clock: ShiftedClock?
 
     package init() {}
@@ -62,7 +62,7 @@ package final class RedisServer: Sendable {
   }
 }
 
-/// Gives the body a redis-server, and removes it with its data afterwards, whatever happened.
+/// Gives the body a redis-server, and removes it with its data afterwards, even if the body throws.
 package func withRedisServer<R>(
   _ options: RedisServer.Options = RedisServer.Options(),
   _ body: (RedisServer) async throws -> R
@@ -84,7 +84,7 @@ extension RedisServer {
   /// How long a start or an orderly stop may take on a busy machine.
   private static let patience: Duration = .seconds(60)
 
-  /// A new server that answers. Whoever calls this calls `remove()` in the end.
+  /// A new server that answers. The caller has to call `remove()` in the end.
   package static func started(_ options: Options = Options()) async throws(FixtureError) -> RedisServer {
     var attempts = 0
     while true {

@@ -2,12 +2,12 @@ package import Foundation
 import Glibc
 import Synchronization
 
-/// What a scripted server received.
+/// A request that a scripted server received.
 package struct ScriptedRequest: Sendable, Hashable {
   package var method: String
   /// Path and query, as they came.
   package var target: String
-  /// By lowercased name.
+  /// The headers by lowercased name.
   package var headers: [String: String]
   package var body: String
 }

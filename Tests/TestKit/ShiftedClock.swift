@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// The time of day as a redis-server of the test's own sees it: ahead of the machine's, or behind. What is measured
-/// from one moment to the next, timeouts for instance, is not concerned.
+/// The time of day as a redis-server of the test's own sees it: ahead of the machine's, or behind. Periods of
+/// time, such as timeouts, are not affected.
 ///
-/// A library that is loaded before all others answers the calls by which programs ask for the time, and adds what
-/// stands in a file.
+/// A library that is loaded before all others answers the calls by which programs ask for the time, and adds
+/// the number in a file.
 package final class ShiftedClock: Sendable {
   let folder: String
   private let seconds = Mutex<Int64>(0)

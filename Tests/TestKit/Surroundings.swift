@@ -1,19 +1,19 @@
 import Foundation
 import Glibc
 
-/// Under /tmp whatever TMPDIR says: the path of a unix socket may have 107 bytes only.
+/// The folder is under /tmp, even if TMPDIR names another: the path of a unix socket may have 107 bytes only.
 package func makeTemporaryFolder() throws(FixtureError) -> String {
   var template = Array("/tmp/belfry-redis-XXXXXX".utf8CString)
   guard unsafe mkdtemp(&template) != nil else { throw FixtureError("no temporary folder") }
   return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
-/// What is gone already is no error.
+/// Removes the folder. A folder that is gone already is no error.
 package func removeFolder(_ path: String) {
   try? FileManager.default.removeItem(atPath: path)
 }
 
-/// What a server that did not start has to say about it.
+/// The last lines of the log of a server that did not start.
 package func lastLogLines(of path: String, atMost count: Int = 5) -> String {
   let log = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
   return log.split(separator: "\n").suffix(count).joined(separator: "\n")
@@ -42,7 +42,7 @@ private func isFree(_ port: UInt16) throws(FixtureError) -> Bool {
   } == 0
 }
 
-/// What a test could not have, or has waited for in vain.
+/// The reason why a test lacks something, or has waited in vain.
 package struct FixtureError: Error, CustomStringConvertible {
   package let description: String
 

@@ -48,7 +48,7 @@ package struct TestAuthority: Sendable {
 }
 
 private func write(_ bytes: [UInt8], to path: String) throws(FixtureError) {
-  // Renamed, so that whoever reads meanwhile finds one or the other.
+  // The file is renamed, so that a reader finds the old one or the new one.
   guard
     FileManager.default.createFile(
       atPath: path + ".new", contents: Data(bytes), attributes: [.posixPermissions: 0o600]),
@@ -71,8 +71,8 @@ private func makeCertificate(
   return (bytes(certificate), bytes(key))
 }
 
-/// What `BELFRY_TEST_TLS=1` asks for: that tests which speak HTTP speak it by TLS. One authority and one certificate for
-/// the whole run.
+/// With `BELFRY_TEST_TLS=1` tests that use HTTP use it over TLS. There is one authority and one certificate
+/// for the whole run.
 package enum TestTLS {
   package static let isOn = ProcessInfo.processInfo.environment["BELFRY_TEST_TLS"] == "1"
 

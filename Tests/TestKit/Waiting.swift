@@ -22,7 +22,7 @@ package func eventually(
   }
 }
 
-/// Gives the body a loop that runs on a thread of its own, and ends it afterwards, whatever happened.
+/// Gives the body a loop that runs on a thread of its own, and ends it afterwards, even if the body throws.
 package func withLoop<R>(
   named name: String = "test", isolation: isolated (any Actor)? = #isolation,
   _ body: (EventLoop) async throws -> R

@@ -14,7 +14,8 @@ uint64_t count_of_allocated_bytes(void);
 // Writes to sockets.
 uint64_t count_of_sends(void);
 
-// What all threads have been given and have not freed. Resident memory would have what the allocator keeps back as well.
+// The bytes that all threads have been given and have not freed. Resident memory would include the memory
+// that the allocator keeps back.
 uint64_t count_of_bytes_in_use(void);
 
 // False under a sanitizer, which has an allocator of its own.

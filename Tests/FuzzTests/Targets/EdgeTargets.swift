@@ -8,7 +8,7 @@ import TestKit
 @testable import BelfryServer
 
 extension FuzzTarget {
-  /// What clients send to a broker, what a broker sends to clients, and what an operator writes.
+  /// The inputs from clients to a broker, from a broker to clients, and from an operator.
   static let edges: [FuzzTarget] = [
     FuzzTarget("JSON of a request", sample: { $0.contentJSON() }) { bytes in
       guard let value = try? JSONParser.value(of: bytes) else { return false }
@@ -56,7 +56,7 @@ extension FuzzTarget {
     },
   ]
 
-  /// What browsers send by themselves.
+  /// The headers that browsers send by themselves.
   static let browsers: [FuzzTarget] = [
     FuzzTarget("session cookie", sample: { $0.cookieHeader() }) { bytes in
       let header = String(decoding: bytes, as: UTF8.self)

@@ -4,7 +4,7 @@ import TestKit
 
 @testable import BelfryHTTP
 
-/// What a connection's bytes are read as, arriving in pieces.
+/// The requests that are read from a connection's bytes, which arrive in pieces.
 struct ReadRequests: Equatable {
   private(set) var requests: [String] = []
   private(set) var refusal: HTTPRefusal?

@@ -33,7 +33,7 @@ extension FuzzTarget {
     FuzzTarget("a request to send", sample: { $0.contentJSON() }) { bytes in
       let text = String(decoding: bytes, as: UTF8.self)
       guard let content = RecordJSON.value(NotificationContent.self, text) else { return false }
-      // Whatever was decoded can be judged, and what is let through is within the limits.
+      // Any decoded content can be judged, and content that is accepted is within the limits.
       let actor = Actor(account: "ann")
       guard let sends = try? SendNotification.sends(content, by: actor, generatedClientId: "g") else {
         return true

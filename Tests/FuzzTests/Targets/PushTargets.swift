@@ -7,7 +7,7 @@ import TestKit
 @testable import BelfryHooks
 
 extension FuzzTarget {
-  /// What push keeps in Redis, and what gateways answer.
+  /// The texts that push keeps in Redis, and the answers of gateways.
   static let push: [FuzzTarget] = [
     FuzzTarget(
       "what push has to do",

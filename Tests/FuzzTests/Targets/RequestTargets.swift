@@ -6,7 +6,7 @@ import ModelSamples
 @testable import BelfryServer
 
 extension FuzzTarget {
-  /// The bodies and queries that routes read. What is refused names the field, in words short enough to answer
+  /// The bodies and queries that routes read. A refusal names the field, in words short enough to answer
   /// with.
   static let requests: [FuzzTarget] =
     declaredBodies + [
@@ -52,7 +52,7 @@ extension FuzzTarget {
     }
   }
 
-  /// What routes declare, all of it: bodies that were good before they were changed.
+  /// All fields that routes declare: bodies that were good before they were changed.
   private static let declaredBodies: [FuzzTarget] = Handlers.all.compactMap { handler in
     let route = handler.route
     guard !route.body.isReadByHandler, let shape = route.body.shape else { return nil }

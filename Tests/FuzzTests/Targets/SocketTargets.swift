@@ -8,7 +8,7 @@ import TestKit
 @testable import BelfryServer
 
 extension FuzzTarget {
-  /// What comes over WebSockets, from either side.
+  /// The bytes that come over WebSockets, from either side.
   static let sockets: [FuzzTarget] = [
     FuzzTarget("frames of a client", sample: { $0.clientFrames() }) { bytes in
       let whole = steps(bytes, inPiecesOf: max(1, bytes.count))
@@ -25,7 +25,7 @@ extension FuzzTarget {
       guard (try? UTF8Span(validating: bytes.span)) != nil else { return false }
       let members = try? JSONParser.members(of: bytes, in: bytes.startIndex..<bytes.endIndex)
       guard let message = try? SocketMessage(bytes) else {
-        // What a strict reader takes for a request is one here, too.
+        // If a strict reader accepts the bytes as a request, they are one here, too.
         if members?.isEmpty == true { throw Wrong("an empty object was refused") }
         return false
       }

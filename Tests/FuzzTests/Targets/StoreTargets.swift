@@ -6,7 +6,7 @@ import TestKit
 @testable import BelfryStore
 
 extension FuzzTarget {
-  /// What Redis answers and publishes, and what clients hand back of it.
+  /// The answers and messages of Redis, and the texts that clients hand back.
   static let store: [FuzzTarget] = [
     FuzzTarget("message id, as bytes", sample: { Array($0.messageID().streamForm.utf8) }) { bytes in
       let id = MessageID(streamBytes: bytes[...])

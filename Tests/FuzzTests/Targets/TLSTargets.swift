@@ -3,7 +3,7 @@ import Glibc
 import TestKit
 
 extension FuzzTarget {
-  /// What comes where TLS is spoken, before and after there is a session.
+  /// The bytes that come to a TLS port, before and after there is a session.
   static let tls: [FuzzTarget] = [
     FuzzTarget("first bytes of TLS", sample: { _ in (try? TLSPair().hello()) ?? [] }) { bytes in
       let pair = try TLSPair()
@@ -62,7 +62,7 @@ private final class TLSPair {
     client.close()
   }
 
-  /// What the client says first.
+  /// The first message of the client.
   func hello() -> [UInt8] {
     _ = client.handshake()
     var bytes = [UInt8](repeating: 0, count: 4_096)

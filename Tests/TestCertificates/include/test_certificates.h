@@ -11,7 +11,8 @@ int make_test_certificate(
     const char *name, const char *names, const char *issuer, const char *issuer_key, long begin, long end,
     char *certificate, char *key, size_t room);
 
-// What no honest client does, over a blocking socket of its own; the words of what it came to in `outcome`.
+// Does things that no honest client does, over a blocking socket of its own; `outcome` gets the result in
+// words.
 enum { test_tls_renegotiates, test_tls_updates_keys };
 
 // Shakes hands by TLS 1.2, asks to do so again, and sends the request behind it; or by TLS 1.3, and asks for new keys as
