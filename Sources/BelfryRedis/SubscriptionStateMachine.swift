@@ -271,8 +271,7 @@ extension SubscriptionStateMachine {
   }
 
   private mutating func unsubscribed(_ channel: String) -> ReplyAction {
-    // Redis may also send this of its own accord when the slot leaves, just before it refuses the request:
-    // see ``refused``.
+    // Redis also sends this by itself when the slot leaves, just before the refusal: see ``refused``.
     if case .unsubscribe(channel) = sent.first {
       sent.popFirst()
       return .none
