@@ -40,18 +40,26 @@ do
 -- or a direct message.
 local SAMPLE = 32
 
-local function make_room(key, entries_max)
-  if redis_call('HLEN', key) <= entries_max then return end
+-- Drops the earliest field of a random sample. `version_of` gives the version in a value, or nil if the field must stay.
+local function drop_earliest_of_sample(key, version_of)
   local sample = redis_call('HRANDFIELD', key, SAMPLE, 'WITHVALUES')
-  local oldest, oldest_version
+  local earliest, earliest_version
   for index = 1, #sample, 2 do
-    local space = sample[index]
-    local kind, version = string.match(sample[index + 1], '^(%a+) (%d+%-%d+) ')
-    if version and kind == 'left' and (not oldest or is_before(version, oldest_version)) then
-      oldest, oldest_version = space, version
+    local version = version_of(sample[index + 1])
+    if version and (not earliest or is_before(version, earliest_version)) then
+      earliest, earliest_version = sample[index], version
     end
   end
-  if oldest then redis_call('HDEL', key, oldest) end
+  if earliest then redis_call('HDEL', key, earliest) end
+end
+
+local function version_if_left(entry)
+  local kind, version = string.match(entry, '^(%a+) (%d+%-%d+) ')
+  if kind == 'left' then return version end
+end
+
+local function make_room(key, entries_max)
+  if redis_call('HLEN', key) > entries_max then drop_earliest_of_sample(key, version_if_left) end
 end
 
 -- Notes that the account is invited to a space, or to a channel of it: `server:7`, `server:7 9`. A full list
@@ -64,14 +72,7 @@ local function note_invitation(prefix, account, place, change)
   redis_call('HSET', key, place, version)
   redis_call('PEXPIRE', key, change.invitation_time)
   if known or redis_call('HLEN', key) <= change.invitations_max then return end
-  local sample = redis_call('HRANDFIELD', key, SAMPLE, 'WITHVALUES')
-  local earliest, earliest_version
-  for index = 1, #sample, 2 do
-    if not earliest or is_before(sample[index + 1], earliest_version) then
-      earliest, earliest_version = sample[index], sample[index + 1]
-    end
-  end
-  redis_call('HDEL', key, earliest)
+  drop_earliest_of_sample(key, function(invited) return invited end)
 end
 
 -- Gives the earlier states of an index entry, with the state until now put first; no more than `earlier_max`
