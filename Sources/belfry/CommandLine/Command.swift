@@ -81,7 +81,7 @@ struct CommandOption: Sendable {
     return option
   }
 
-  func called(elsewhere names: String...) -> CommandOption {
+  func withNamesElsewhere(_ names: String...) -> CommandOption {
     var option = self
     option.namesElsewhere = names
     return option

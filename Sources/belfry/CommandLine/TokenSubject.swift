@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 import Foundation
 
@@ -11,14 +12,9 @@ enum TokenSubject {
   /// The account of a user's token; nil for any other token, which names no account.
   static func account(of token: String) -> String? {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 3, let data = data(ofBase64URL: parts[1]),
-      let claims = try? JSONDecoder().decode(Claims.self, from: data), claims.role ?? "user" == "user"
+    guard parts.count == 3, let json = Base64URL.decode(parts[1].utf8),
+      let claims = try? JSONDecoder().decode(Claims.self, from: Data(json)), claims.role ?? "user" == "user"
     else { return nil }
     return AccountID(claims.sub)?.text
-  }
-
-  private static func data(ofBase64URL text: Substring) -> Data? {
-    let plain = String(text).replacing("-", with: "+").replacing("_", with: "/")
-    return Data(base64Encoded: plain + String(repeating: "=", count: (4 - plain.count % 4) % 4))
   }
 }

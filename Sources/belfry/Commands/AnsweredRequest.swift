@@ -27,7 +27,7 @@ extension RouteRequest {
         suggestion: "--as ACCID, the invited account")
     }
     let client = try invocation.client()
-    let path = try path(words)
+    let path = try checkPathWords(words)
     var pending: [JSONObject] = []
     var cursor: String?
     repeat {
@@ -41,10 +41,11 @@ extension RouteRequest {
       let before = cursor
       if case .string(let next)? = page["cursor"], next != before { cursor = next } else { cursor = nil }
     } while cursor != nil && pending.count < 2
-    return try only(of: pending, listedBy: "\(applications.command ?? "") \(path.joined(separator: " "))")
+    return try requireOnlyRequest(
+      of: pending, listedBy: "\(applications.command ?? "") \(path.joined(separator: " "))")
   }
 
-  private func only(of pending: [JSONObject], listedBy command: String) throws -> String {
+  private func requireOnlyRequest(of pending: [JSONObject], listedBy command: String) throws -> String {
     guard let first = pending.first, case .string(let id)? = first["requestId"] else {
       throw CommandFailure(code: "notFound", detail: "no application is pending")
     }

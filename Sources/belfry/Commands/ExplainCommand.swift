@@ -11,7 +11,7 @@ extension Command {
       """,
     operands: [Operand(name: "MESSAGE", meaning: "the notification", isRequired: false)],
     options: [
-      .value("account", "ACCID", "the account").called(elsewhere: "as").required,
+      .value("account", "ACCID", "the account").withNamesElsewhere("as").required,
       .value("message", "ID", "the notification, if it is not given as an argument"),
     ] + CommandOption.brokerConnection,
     examples: [

@@ -77,7 +77,7 @@ struct RouteRequest: Sendable {
 
   /// - Parameter request: the last word of the path, if the arguments leave it out.
   func parts(_ arguments: Arguments, answering request: String? = nil) throws -> Parts {
-    let path = try path(arguments.operands + (request.map { [$0] } ?? []))
+    let path = try checkPathWords(arguments.operands + (request.map { [$0] } ?? []))
     guard path.count == route.pathProperties.count else {
       throw UsageError("\(route.pathProperties[path.count].operandName) is needed")
     }
@@ -95,7 +95,7 @@ struct RouteRequest: Sendable {
   }
 
   /// The words that the path takes, each checked.
-  func path(_ words: [String]) throws -> [String] {
+  func checkPathWords(_ words: [String]) throws -> [String] {
     try zip(route.pathProperties, words).map { property, word in
       _ = try property.value(of: word, named: property.operandName)
       return word

@@ -31,7 +31,7 @@ extension CommandOption {
   static let broker: [CommandOption] = [
     .value("config", "FILE", "the configuration file: JSON, with // comments"),
     .value("listen", "HOST:PORT", "the address for clients; 127.0.0.1:8080 by default")
-      .called(elsewhere: "port", "host", "bind", "address"),
+      .withNamesElsewhere("port", "host", "bind", "address"),
     .value("data", "DIR", "the broker's folder for its secret and its Redis's data; by default data"),
     .value(
       "redis", "URL",
