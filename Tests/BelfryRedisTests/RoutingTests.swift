@@ -79,6 +79,7 @@ import Testing
     #expect(RedisCommand("FCALL_RO", "f", 1, "{a}k").slot == ClusterSlot.of("a"))
     #expect(RedisCommand("EVALSHA", "sha", "2", "{a}k").slot == ClusterSlot.of("a"))
     #expect(RedisCommand("XRANGE", "{a}k", "-", "+").slot == ClusterSlot.of("a"))
+    #expect(RedisCommand("XINFO", "STREAM", "{a}k").slot == ClusterSlot.of("a"))
     #expect(RedisCommand("SPUBLISH", "{a}channel", "m").slot == ClusterSlot.of("a"))
     #expect(RedisCommand("INFO", "server").slot == nil)
     #expect(RedisCommand("FCALL", "f", 0).argument(4) == nil)

@@ -6,6 +6,8 @@ extension RedisCommand {
   var slot: Int? {
     switch name {
     case "FCALL", "FCALL_RO", "EVALSHA": argument(3).map { ClusterSlot.of(key: $0) }
+    // Its first argument is a word, such as `STREAM`.
+    case "XINFO": argument(2).map { ClusterSlot.of(key: $0) }
     case "TIME", "INFO", "PING", "FUNCTION", "SCAN", "MULTI", "EXEC", "ASKING", "WAIT", "CLUSTER": nil
     default: argument(1).map { ClusterSlot.of(key: $0) }
     }

@@ -165,7 +165,7 @@ extension RedisCommand {
 
   private static let reads: Set<String> = [
     "FCALL_RO", "GET", "EXISTS", "HGET", "HMGET", "HGETALL", "HLEN", "HKEYS", "HSCAN", "HEXISTS", "XRANGE",
-    "XREVRANGE",
+    "XREVRANGE", "XINFO",
     "XLEN", "ZRANGE", "ZREVRANGEBYLEX", "ZMSCORE", "ZSCORE", "ZCARD", "SMEMBERS", "SSCAN", "SMISMEMBER",
     "SCARD", "MULTI",
     "EXEC", "INFO", "TIME", "SCAN", "PING", "SCRIPT", "FUNCTION",
