@@ -11,13 +11,13 @@ package import BelfryStore
 /// good.
 package struct FeedSnapshot: Sendable {
   /// The last id that was allotted in a partition when it was asked, and which ids before it were lost.
-  struct Bound: Sendable {
+  package struct Bound: Sendable {
     let last: MessageID
     private let rewinds: [Rewind]
     private let history: String
     private let present: String
 
-    init(_ end: LogEnd) {
+    package init(_ end: LogEnd) {
       (last, rewinds, history, present) = (end.allotted, end.rewinds, end.history, end.present)
     }
 
@@ -27,7 +27,7 @@ package struct FeedSnapshot: Sendable {
     /// are smaller than ids that a reader has passed, so by the ids alone the reader would seem to have passed the
     /// new ones.
     /// - Parameter known: the history in which the reader passed the id.
-    func lastKept(before id: MessageID, of known: String) -> MessageID? {
+    package func lastKept(before id: MessageID, of known: String) -> MessageID? {
       if let rewind = rewinds.first(where: { $0.ended == known && !known.isEmpty }) {
         return rewind.kept < id ? rewind.kept : nil
       }

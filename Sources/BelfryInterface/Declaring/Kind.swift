@@ -213,6 +213,15 @@ extension Kind where Value == AuditPlace {
   }
 }
 
+extension Kind where Value == LogCursor {
+  package static var cursor: Kind {
+    Kind(.cursor) { value, path throws(Refusal) in
+      guard let cursor = LogCursor(text: try value.text(at: path)) else { throw .noCursor(path) }
+      return cursor
+    }
+  }
+}
+
 extension Kind where Value == FeedCursor {
   package static var cursor: Kind {
     Kind(.cursor) { value, path throws(Refusal) in

@@ -257,7 +257,8 @@ extension FeedCursor {
     }
   }
 
-  private static func history(_ word: Substring.UTF8View.SubSequence) -> String? {
+  /// The name of a history in the text of a cursor. Nil if no history has this name.
+  static func history(_ word: Substring.UTF8View.SubSequence) -> String? {
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
     let letters = UInt8(ascii: "a")...UInt8(ascii: "f")
     guard word.count <= historyBytesMost, word.allSatisfy({ digits.contains($0) || letters.contains($0) })

@@ -14,6 +14,13 @@ extension FuzzTarget {
     text("audience", { $0.audience() }, read: { Audience(text: $0) }, write: { $0.text }),
     text("member record", { $0.memberRecord() }, read: { MemberRecord(text: $0) }, write: { $0.text }),
     text("feed cursor", { $0.cursor() }, read: { FeedCursor(text: $0) }, write: { $0.text }),
+    text(
+      "cursor of a log",
+      { random in
+        LogCursor(
+          place: random.messageID(), appendedCount: random.oneIn(2) ? Int64(random.below(1_000)) : nil,
+          history: random.oneIn(2) ? "8f1c05f1" : "")
+      }, read: { LogCursor(text: $0) }, write: { $0.text }),
     json("any JSON", { $0.json(depth: 6) }),
     json("notification content") { $0.content() },
     json("update") { $0.update() },
