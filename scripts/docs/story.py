@@ -147,6 +147,7 @@ def notifications(teller, server, channel):
     mistake = quiet(
         "notificationSend", "alice", body={"serverId": server, "body": "Practise is at nine", "messageClientId": "no-1"})
     show("notificationRecall", "alice", {"messageServerId": mistake["messageServerId"]})
+    show("serverLog", "operator", {"serverId": server}, query={"last": 4})
     show("notificationRead", "bob", body={"items": [{"messageServerId": message}]})
     show("notificationExplain", "app", {"messageServerId": message}, query={"account": "bob"})
     show("brokerTypes", "bob")

@@ -80,7 +80,7 @@ package enum NotificationRoutes {
   /// The longest wait of a request. Proxies in between give up after about a minute.
   package static let waitMaxSeconds = 60
 
-  private static let pageLimit = Field(
+  static let pageLimit = Field(
     "limit", .integer(1...Limits.pageNotificationsMaximum), "the maximum number of results"
   ).otherwise(Limits.pageNotifications, .integer(Int64(Limits.pageNotifications)))
   static let after = Field("after", Kind<FeedCursor>.cursor, "continue after this cursor")

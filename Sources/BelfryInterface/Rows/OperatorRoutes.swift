@@ -1,10 +1,11 @@
 package import BelfryModel
 
-/// Requests of operators: keys of back ends, the audit record, and the reason why an account sees a notification.
+/// Requests of operators: keys of back ends, the audit record, the logs of servers, and the reason why an account sees a
+/// notification.
 package enum OperatorRoutes {
   package static let all: [Route] = [
-    createKey.route, listKeys.route, revokeKey.route, audit.route, explain.route, statistics.route,
-    nodes.route,
+    createKey.route, listKeys.route, revokeKey.route, audit.route, serverLog.route, explain.route,
+    statistics.route, nodes.route,
   ]
 
   // MARK: Keys
@@ -80,6 +81,39 @@ package enum OperatorRoutes {
     query: auditLimit, since, auditAccount, auditCursor,
     answers: .ok(.page("entries", of: auditEntry, "latest first")),
     options: RouteOptions(command: "audit"))
+
+  // MARK: The log of a server
+
+  private static let logAfter = Field(
+    "after", Kind<LogCursor>.cursor,
+    "continue after this cursor; without it the page begins with the oldest entry that is kept")
+  private static let logLast = Field(
+    "last", .integer(0...Limits.pageNotificationsMaximum),
+    "begin with the latest entries, at most this many; cannot be combined with `after`")
+  private static let logEntry = Shape.resource(
+    "ServerLogEntry",
+    [
+      .always(
+        "event", .choice(ServerLogEvent.self),
+        "`notification` for a new notification, `updated` or `retracted` for a change of an earlier one"),
+      .always("messageServerId", .message, "the notification"),
+      .always("audience", .text, "the audience that was decided when it was sent"),
+      .always("cursor", .cursor, "the cursor after this entry"),
+      .sometimes("notification", Notification.shape, "the notification; absent with `retracted`"),
+    ])
+
+  package static let serverLog = endpoint(
+    .get, ServerRoutes.server + "/log", .operators, "server log",
+    "List everything that happened in a server, for all receivers", path: SharedFields.serverId,
+    query: NotificationRoutes.pageLimit, logAfter, logLast, refusals: [.notFound],
+    answers: .ok(
+      .resource(
+        "ServerLog",
+        [
+          .always("entries", .list(logEntry), "the entries of the log, oldest first"),
+          .always("cursor", .cursor, "the cursor to pass as `after` next time"),
+          .sometimes("gap", FeedEvents.gap, "entries between these ids may be missing"),
+        ])), options: RouteOptions(hasCommand: false))
 
   // MARK: Explaining
 
@@ -158,4 +192,11 @@ package enum OperatorRoutes {
           .always("unserved", .count, "the number of partitions that no known node holds"),
           .sometimes("warning", .text, "a warning if acknowledged writes may be lost"),
         ])), options: RouteOptions(command: "cluster"))
+}
+
+/// The kinds of entries of a server's log. Their words are those of a feed's events.
+package enum ServerLogEvent: String, NamedChoice {
+  case notification, updated, retracted
+
+  package static var schemaName: String { "ServerLogEvent" }
 }

@@ -85,9 +85,10 @@ extension Endpoint {
 /// The handlers of all rows.
 enum Handlers {
   static let all: [Handler] =
-    Health.handlers + Operators.handlers + Keys.handlers + Audit.handlers + Servers.handlers
-    + Accounts.handlers + Subscriptions.handlers + ServerJoining.handlers + Members.handlers
-    + Channels.handlers + ChannelMembers.handlers + Groups.handlers + GroupContents.handlers + Rooms.handlers
+    Health.handlers + Operators.handlers + Keys.handlers + Audit.handlers + ServerLog.handlers
+    + Servers.handlers + Accounts.handlers + Subscriptions.handlers + ServerJoining.handlers
+    + Members.handlers + Channels.handlers + ChannelMembers.handlers + Groups.handlers
+    + GroupContents.handlers + Rooms.handlers
     + Feeds.handlers + Sending.handlers + Webhooks.handlers + Pushers.handlers
     + AccountStreams.handlers + Sessions.handlers + Tickets.handlers + Sockets.handlers
 }
