@@ -142,7 +142,7 @@ extension BelfryError {
   }
 
   /// True if the same request may succeed later without anyone changing anything.
-  var mayPass: Bool {
+  package var mayPass: Bool {
     if code == .transport { return true }
     guard let status else { return false }
     // Request timeout, too early, too many requests. No waiting helps against "not implemented" and "version not

@@ -9,9 +9,12 @@ extension Command {
     detail: """
       Prints everything unread first and then live notifications, one per line, until interrupted. If the \
       broker cannot be reached at the start, that is an error; if it goes away later, the command waits \
-      for it and says so on standard error.
+      for it and says so on standard error. With --server it shows the log of a server instead, from the \
+      last ten entries on: everything that happens in the server and its channels, for all receivers. It \
+      marks nothing as read. This needs an operator's token.
       """,
     options: [
+      .value("server", "ID", "show everything in this server, with an operator token"),
       .value("after", "CURSOR", "begin after this cursor instead of with everything unread"),
       .flag("socket", "use a WebSocket, for networks that delay event streams"),
       .flag("counts", "also show the number of unread notifications whenever it changes"),
@@ -20,10 +23,15 @@ extension Command {
     examples: [
       Example("tail", "what the token's account receives"),
       Example("tail --as bob", "what bob receives, with an app or operator token"),
+      Example("tail --server 12", "what happens in server 12, for all receivers"),
       Example("tail --json --count 1", "the next one, for a program: {\"event\", \"cursor\", \"data\"}"),
     ],
     run: { invocation in
       let count = try invocation.arguments.integer("count", in: 1...Int.max)
+      if let server = try invocation.arguments.entity("server") {
+        var tail = try ServerTail(invocation, server: server, countLimit: count)
+        return try await tail.follow()
+      }
       let feed = try invocation.client().notifications(
         after: invocation.arguments.text("after"), withCounts: invocation.arguments.isSet("counts"),
         over: invocation.arguments.isSet("socket") ? .socket : .serverSentEvents)

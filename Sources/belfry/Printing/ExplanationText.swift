@@ -26,7 +26,10 @@ enum ExplanationText {
       guard let time = time("sentAt") else { return nil }
       // If the notification is not kept any more, only its id tells when it was sent.
       guard let place = text("space") else { return "Its id says that it was sent at \(time)." }
-      let audience = text("audience").map { ", stamped \"\($0)\"" + ExplanationText.meaning(of: $0) } ?? ""
+      let audience =
+        text("audience").map { text in
+          ", stamped \"\(text)\"" + (ExplanationText.meaning(of: text).map { ": " + $0 } ?? "")
+        } ?? ""
       return "It was sent at \(time) to \(ExplanationText.place(place))\(audience)."
     }
 
@@ -74,9 +77,9 @@ enum ExplanationText {
     }
   }
 
-  /// An audience in words; empty if this version does not know the audience.
-  private static func meaning(of text: String) -> String {
-    guard let audience = Audience(text: text) else { return "" }
+  /// An audience in words. Nil if this version knows no such audience.
+  static func meaning(of text: String) -> String? {
+    guard let audience = Audience(text: text) else { return nil }
     let channel = audience.channel.map { " of channel \($0)" } ?? ""
     let named = audience.named.map(\.text).joined(separator: ", ")
     let meant =
@@ -92,6 +95,6 @@ enum ExplanationText {
     let also = audience.rule == .named || named.isEmpty ? "" : ", and for \(named)"
     let except = audience.except.map(\.text).joined(separator: ", ")
     let inside = audience.isMomentary ? ", while inside" : ""
-    return ": " + meant + inside + also + (except.isEmpty ? "" : ", but not for \(except)")
+    return meant + inside + also + (except.isEmpty ? "" : ", but not for \(except)")
   }
 }

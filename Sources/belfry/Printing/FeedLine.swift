@@ -2,20 +2,26 @@ import BelfryClient
 import BelfryModel
 import FoundationEssentials
 
-/// One event of a feed as a line for a program: `{"event": …, "cursor": …, "data": …}`.
+/// One event of a feed as a line for a program: `{"event": …, "cursor": …, "data": …}`. An entry of a server's log also has
+/// its `audience`.
 struct FeedLine: Encodable {
-  private enum Key: String, CodingKey { case event, cursor, data }
+  private enum Key: String, CodingKey { case event, cursor, data, audience }
   private enum DataKey: String, CodingKey {
     case preferences, messageServerId, messageServerIds, upTo, from, to, reason, retry, byDevice
   }
 
   private let event: FeedEvent
+  private let audience: String?
 
-  init(_ event: FeedEvent) { self.event = event }
+  init(_ event: FeedEvent, audience: String? = nil) {
+    self.event = event
+    self.audience = audience
+  }
 
   func encode(to encoder: any Encoder) throws {
     var line = encoder.container(keyedBy: Key.self)
     try line.encode(event.name, forKey: .event)
+    try line.encodeIfPresent(audience, forKey: .audience)
     switch event {
     case .notification(let notification, let cursor), .updated(let notification, let cursor):
       try line.encode(cursor, forKey: .cursor)
@@ -57,21 +63,23 @@ struct FeedLine: Encodable {
 extension FeedLine {
   /// One event as a line for a person. An event without a time has the time of its arrival.
   ///
-  /// - Parameter account: the account that the command acts for by `--as`.
+  /// - Parameters:
+  ///   - account: the account that the command acts for by `--as`.
+  ///   - audience: of an entry of a server's log, the audience.
   static func text(
     _ event: FeedEvent, nowMilliseconds: Int64, _ names: SpaceNames, as account: String? = nil,
-    on console: Console
+    audience: String? = nil, on console: Console
   ) -> String {
     let words: [String]
     switch event {
     case .notification(let notification, _):
       return columns(
-        notification.time, notification.messageServerId.text, notification.content, names, as: account,
-        on: console)
+        notification.time, notification.messageServerId.text, notification.content, names,
+        appending(audience, notification.content, as: account), on: console)
     case .updated(let notification, _):
       return columns(
         notification.updateTime ?? nowMilliseconds, "updated \(notification.messageServerId)",
-        notification.content, names, as: account, on: console)
+        notification.content, names, appending(audience, notification.content, as: account), on: console)
     case .read(.ids(let ids)): words = ["read"] + ids.map(\.text)
     case .read(.upTo(.last)): words = ["read everything"]
     case .read(.upTo(let id)): words = ["read everything up to \(id)"]
@@ -106,9 +114,18 @@ extension FeedLine {
       + (target.isEmpty ? "" : " (\(target.joined(separator: ", ")))")
   }
 
+  /// The last cell of a line. An operator reads who may see the entry. An account reads the command that accepts an invitation
+  /// or an application.
+  private static func appending(
+    _ audience: String?, _ content: NotificationContent, as account: String?
+  ) -> String {
+    if let audience { return ExplanationText.meaning(of: audience) ?? audience }
+    return NotificationText.accepting(content, as: account) ?? ""
+  }
+
   /// The sender and the content stand out, because readers look for them; the time, the id and the space are faint.
   private static func columns(
-    _ time: Int64, _ id: String, _ content: NotificationContent, _ names: SpaceNames, as account: String?,
+    _ time: Int64, _ id: String, _ content: NotificationContent, _ names: SpaceNames, _ end: String,
     on console: Console
   ) -> String {
     let cells: [(text: String, color: Color?)] = [
@@ -116,7 +133,7 @@ extension FeedLine {
       (names.text(content), .faint), (NotificationText.type(content.type), .faint),
       (NotificationText.sender(content), .bold),
       (NotificationText.substance(content, names, in: console.timeZone), nil),
-      (NotificationText.accepting(content, as: account) ?? "", .faint),
+      (end, .faint),
     ]
     return cells.filter { !$0.text.isEmpty }.map { cell in
       let text = VisibleText.of(cell.text)
