@@ -61,7 +61,7 @@ import Testing
 
   @Test func `of what nobody may do no other token is advised`() throws {
     let server = try ScriptedServer { _, _ in
-      [.problem(403, code: "forbidden", detail: "the owner cannot leave; hand the server over or remove it")]
+      [.problem(403, code: "forbidden", detail: "the owner cannot leave; hand the server over or delete it")]
     }
     #expect(try !Executable().run("stats", "--url", "\(server.url)").err.contains("belfry token"))
   }

@@ -44,10 +44,17 @@ import Testing
       sentence(208, ["muted": true, "accids": ["bob"], "expiresAt": 1_767_981_731_000])
         == "alice muted bob in channel 34 until 2026-01-09 18:02:11")
     #expect(
-      sentence(310, ["reason": "destroyed", "groupInfo": ["name": "Ringers"]]) == "Ringers was removed")
+      sentence(310, ["reason": "destroyed", "groupInfo": ["name": "Ringers"]]) == "Ringers was deleted")
     #expect(sentence(318, ["oldOwner": "alice", "newOwner": "bob"]) == "alice handed group 56 over to bob")
     #expect(sentence(320, ["file": ["name": "peal.pdf"]]) == "alice shared peal.pdf in group 56")
-    #expect(sentence(402, ["accid": "bob", "reason": "timeout"]) == "bob was lost from room 78")
+    #expect(sentence(402, ["accid": "bob", "reason": "timeout"]) == "bob lost the connection to room 78")
+    #expect(
+      sentence(404, ["expiresAt": 1_767_981_731_000])
+        == "alice invited you to the stage of room 78 until 2026-01-09 18:02:11")
+    #expect(
+      sentence(405, ["accid": "bob", "accepted": false])
+        == "bob declined the invitation to the stage of room 78")
+    #expect(sentence(406, ["accid": "bob", "role": "guest"]) == "bob is now a guest in room 78")
     #expect(sentence(408, ["roomInfo": ["subject": "Practice"]]) == "Practice was closed")
   }
 

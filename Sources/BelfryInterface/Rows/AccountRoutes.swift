@@ -10,15 +10,16 @@ package enum AccountRoutes {
   // MARK: Options
 
   private static let autoAccept = Field(
-    "autoAcceptInvitation", .flag, "whether the account joins a group at once when it is invited")
+    "autoAcceptInvitation", .flag, "whether the account joins a group at once when invited")
   private static let mayWrite = Field(
     "mayWrite", Kind<AccountRecord.Circle>.choice, "who may send to the account directly")
   private static let mayInvite = Field(
     "mayInvite", Kind<AccountRecord.Circle>.choice,
-    "who may invite the account into servers, channels and groups")
+    "who may invite the account to servers, channels and groups")
   private static let mayAdd = Field(
     "mayAdd", Kind<AccountRecord.Circle>.choice,
-    "who of these may add it without asking, in spaces that need no consent; others send an invitation")
+    "which of them may add the account without asking, in spaces that need no consent; the others send an invitation"
+  )
 
   private static let shape = Shape.resource(
     "Account",
@@ -39,18 +40,18 @@ package enum AccountRoutes {
   // MARK: Invitations
 
   private static let lastInvitation = Field(
-    "cursor", Kind<EntityID>.cursor, "the cursor of the page before")
+    "cursor", Kind<EntityID>.cursor, "the cursor of the previous page")
   private static let invitation = Shape.resource(
     "AccountInvitation",
     [
-      .always("requestId", .id, "the id to answer it with"),
+      .always("requestId", .id, "the id to answer the invitation with"),
       .sometimes("serverId", .id, "the server that the account is invited to, or that the channel is in"),
       .sometimes("channelId", .id, "the channel that the account is invited to"),
       .sometimes("groupId", .id, "the group that the account is invited to"),
       .always("name", .text, "the name of the channel, the server or the group"),
       .always("accid", .account, "the invited account"),
       .always("expiresAt", .time, "when the invitation expires"),
-      .always("inviters", .list(.account), "the accounts that invite"),
+      .always("inviters", .list(.account), "the accounts that sent the invitation"),
       .sometimes("message", .text, "the message of the invitation"),
     ])
   package static let invitations = endpoint(
@@ -124,7 +125,7 @@ package enum AccountRoutes {
   ) { server, channel in ChannelPlace(server: server, channel: channel) }
   private static let servers = Field(
     "servers", .list(.id, counts: 1...Limits.subscriptionsPerCall),
-    "the servers whose own notifications to subscribe to")
+    "the servers to subscribe to, for their own notifications")
   private static let channels = Field(
     "channels", .list(place, counts: 1...Limits.subscriptionsPerCall), "the channels")
   private static let subscribe = Field("subscribe", .flag, "true to subscribe, false to unsubscribe").needed

@@ -25,7 +25,7 @@ package enum AccountStreamRoutes {
   private static let ended = Shape.resource(
     "EndedStreams", [.always("ended", .count, "the number of streams that were open")])
   private static let revoked = Shape.resource(
-    "RevokedTokens", [.always("issuedBefore", .time, "tokens issued before this are void")])
+    "RevokedTokens", [.always("issuedBefore", .time, "tokens issued before this time are no longer valid")])
 
   package static let list = endpoint(
     .get, "/v1/account/streams", .token, "account streams", "List the open streams of an account",

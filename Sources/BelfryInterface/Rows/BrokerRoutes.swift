@@ -11,7 +11,7 @@ package enum BrokerRoutes {
     [
       .always("status", .words("ReadinessStatus", ["ready"]), "the status"),
       .sometimes(
-        "differing", .list(.text), "settings in which this broker differs from the keyspace"),
+        "differing", .list(.text), "settings of this broker that differ from those of the keyspace"),
       .sometimes(
         "memory", .words("MemoryStatus", ["full"]),
         "Redis is at maxmemory: sends are refused; requests that free memory, such as marking read, still work"
@@ -79,7 +79,7 @@ extension BrokerRoutes {
         "the reasons why Redis refuses writes, as this broker last saw: `memory`, `disk`; normally empty"),
       .sometimes(
         "sweepWaits", .text,
-        "why the sweep is paused: `apart` and `ahead` as in readiness; `unproven`: no broker swept for a while"
+        "why the sweep is paused: `apart` and `ahead` as in readiness; `unproven`: no broker has swept for a while"
       ),
       .always(
         "workFailures", .map(.count),
@@ -92,7 +92,7 @@ extension BrokerRoutes {
     .always("partitions", .count, "the number of partitions"),
     .always(
       "differences", .list(.resource("SettingDifference", difference)),
-      "settings in which this broker differs from the keyspace"),
+      "settings of this broker that differ from those of the keyspace"),
   ]
 
   private static let difference: [Property] = [

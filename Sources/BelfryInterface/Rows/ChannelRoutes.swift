@@ -17,7 +17,7 @@ package enum ChannelRoutes {
     "whether only its members and allowed accounts see it (private) or all members of the server (public)")
   private static let membership = Field(
     "membership", Kind<ChannelRecord.Membership>.choice,
-    "who is in the channel: everyone in the server, the default for a public channel, or its own roster")
+    "who is in the channel: everyone in the server (the default for a public channel), or its own roster")
   private static let initialMembers = Field(
     "members", .accounts(0...Limits.membersPerCall), "the first members of its roster")
   private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the previous page")
@@ -42,7 +42,8 @@ package enum ChannelRoutes {
       .sometimes("ext", .text, "application data, set by the owner"),
       .sometimes("maxMembers", .count, "the maximum size of its own roster"),
       .sometimes(
-        "memberCount", .count, "the number of its members; absent in the answer to creating or changing it"),
+        "memberCount", .count,
+        "the number of members; absent in the response to creating or changing a channel"),
     ])
   private static let presence = Shape.resource(
     "ChannelPresence", [.always("member", .flag, "whether the account is in the channel")])
@@ -132,15 +133,15 @@ extension ChannelRoutes {
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.waitingRequests))
 
   package static let invite = endpoint(
-    .post, channel + "/invitations", .token, "channel invite", "Invite members of the server into a channel",
+    .post, channel + "/invitations", .token, "channel invite", "Invite members of the server to a channel",
     path: serverId, channelId, body: SharedFields.accids, SharedFields.postscript,
     operation: InviteToChannel.self, refusals: [.banned, .tooMany, .blocked], answers: .ok(invited),
     options: RouteOptions(done: "invited"))
   package static let acceptInvitation = answer(
-    "accept", "channel accept", "Accept an invitation into a channel",
+    "accept", "channel accept", "Accept an invitation to a channel",
     RouteOptions(done: "accepted the invitation"))
   package static let declineInvitation = answer(
-    "decline", "channel decline", "Decline an invitation into a channel",
+    "decline", "channel decline", "Decline an invitation to a channel",
     RouteOptions(done: "declined the invitation"))
 
   private static func answer(
@@ -164,23 +165,23 @@ extension ChannelRoutes {
   ]
 
   package static let allow = adding(
-    "allow-list", "channel allow",
+    "allow", "channel allow",
     "Add members to a private channel's allow list, so that they can see and join it", done: "allowed")
-  package static let unallow = removing("allow-list", "channel unallow", done: "no longer allowed")
+  package static let unallow = removing("allow", "channel unallow", done: "no longer allowed")
   package static let unallowMany = removingMany(
-    "allow-list", "channel unallow-many", done: "no longer allowed")
-  package static let allowed = listing("allow-list", "channel allowed", SharedFields.limit)
+    "allow", "channel unallow-many", done: "no longer allowed")
+  package static let allowed = listing("allow", "channel allowed", SharedFields.limit)
   package static let block = adding(
-    "block-list", "channel block", "Block members from a channel", done: "blocked")
-  package static let unblock = removing("block-list", "channel unblock", done: "unblocked")
-  package static let unblockMany = removingMany("block-list", "channel unblock-many", done: "unblocked")
-  package static let blocked = listing("block-list", "channel blocked", SharedFields.blockedLimit)
+    "block", "channel block", "Block members from a channel", done: "blocked")
+  package static let unblock = removing("block", "channel unblock", done: "unblocked")
+  package static let unblockMany = removingMany("block", "channel unblock-many", done: "unblocked")
+  package static let blocked = listing("block", "channel blocked", SharedFields.blockedLimit)
 
   private static func adding(
     _ list: String, _ name: String, _ summary: String, done: String
   ) -> Endpoint<EntityID, EntityID, [AccountID]> {
     let row = endpoint(
-      .post, "\(channel)/\(list)", .token, name, summary, path: serverId, channelId,
+      .post, "\(channel)/\(list)-list", .token, name, summary, path: serverId, channelId,
       body: SharedFields.accids, operation: ChangeChannelList.self, refusals: [.tooMany],
       options: RouteOptions(done: done))
     return row
@@ -190,7 +191,8 @@ extension ChannelRoutes {
     _ list: String, _ name: String, done: String
   ) -> Endpoint<EntityID, EntityID, AccountID> {
     let row = endpoint(
-      .delete, "\(channel)/\(list)/{accid}", .token, name, "Remove an account from a channel's \(list)",
+      .delete, "\(channel)/\(list)-list/{accid}", .token, name,
+      "Remove an account from a channel's \(list) list",
       path: serverId, channelId, accid, operation: ChangeChannelList.self, refusals: [.tooMany],
       options: RouteOptions(done: done))
     return row
@@ -200,7 +202,7 @@ extension ChannelRoutes {
     _ list: String, _ name: String, done: String
   ) -> Endpoint<EntityID, EntityID, [AccountID]> {
     let row = endpoint(
-      .delete, "\(channel)/\(list)", .token, name, "Remove accounts from a channel's \(list)",
+      .delete, "\(channel)/\(list)-list", .token, name, "Remove accounts from a channel's \(list) list",
       path: serverId, channelId, body: SharedFields.accids, operation: ChangeChannelList.self,
       refusals: [.tooMany], options: RouteOptions(done: done))
     return row
@@ -210,7 +212,7 @@ extension ChannelRoutes {
     _ list: String, _ name: String, _ limit: some DeclaredField<Int>
   ) -> Endpoint<EntityID, EntityID, Int, PageCursor?> {
     let row = endpoint(
-      .get, "\(channel)/\(list)", .token, name, "List the accounts on a channel's \(list)",
+      .get, "\(channel)/\(list)-list", .token, name, "List the accounts on a channel's \(list) list",
       path: serverId, channelId, query: limit, SharedFields.cursor, refusals: [.notMember],
       answers: .ok(.accountPage))
     return row
@@ -219,19 +221,19 @@ extension ChannelRoutes {
   private static let mutes = [mute.route, unmute.route, unmuteMany.route, muted.route]
 
   package static let mute = endpoint(
-    .post, channel + "/mutes", .token, "channel mute", "Mute members in a channel for a while",
+    .post, channel + "/mutes", .token, "channel mute", "Mute members of a channel for a while",
     path: serverId, channelId, body: SharedFields.accids, SharedFields.muteDuration.needed,
     operation: MuteInChannel.self, refusals: [.tooMany], options: RouteOptions(done: "muted"))
   package static let unmute = endpoint(
     .delete, channel + "/mutes/{accid}", .token, "channel unmute",
-    "Unmute a member in a channel", path: serverId, channelId, accid,
+    "Unmute a member of a channel", path: serverId, channelId, accid,
     operation: UnmuteInChannel.self, options: RouteOptions(done: "unmuted"))
   package static let unmuteMany = endpoint(
-    .delete, channel + "/mutes", .token, "channel unmute-many", "Unmute members in a channel",
+    .delete, channel + "/mutes", .token, "channel unmute-many", "Unmute members of a channel",
     path: serverId, channelId, body: SharedFields.accids, operation: UnmuteInChannel.self,
     options: RouteOptions(done: "unmuted"))
   package static let muted = endpoint(
-    .get, channel + "/mutes", .token, "channel muted", "List the members who are muted in a channel",
+    .get, channel + "/mutes", .token, "channel muted", "List a channel's muted members",
     path: serverId, channelId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.page("muted", of: .muted, "in no particular order")))
 }

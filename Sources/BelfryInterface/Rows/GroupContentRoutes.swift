@@ -11,26 +11,27 @@ extension GroupRoutes {
   ]
 
   package static let allow = adding(
-    "allow-list", "group allow", "Add accounts to a group's allow list: they may send while all are muted",
+    "allow", "group allow", "Add accounts to a group's allow list: they may send while everybody is muted",
     RouteOptions(done: "allowed"))
   package static let unallow = removing(
-    "allow-list", "group unallow", "Remove an account from a group's allow list",
+    "allow", "group unallow", "Remove an account from a group's allow list",
     RouteOptions(done: "no longer allowed"))
   package static let unallowMany = removingMany(
-    "allow-list", "group unallow-many", "Remove accounts from a group's allow list",
+    "allow", "group unallow-many", "Remove accounts from a group's allow list",
     RouteOptions(done: "no longer allowed"))
-  package static let allowed = listing("allow-list", "group allowed", SharedFields.limit)
+  package static let allowed = listing(
+    "allow", "group allowed", "List the accounts on a group's allow list", SharedFields.limit)
   package static let block = adding(
-    "block-list", "group block", "Block accounts from a group",
+    "block", "group block", "Ban accounts from a group",
     RouteOptions(command: "group ban", otherCommands: ["group block"], done: "banned"))
   package static let unblock = removing(
-    "block-list", "group unblock", "Unblock an account in a group",
+    "block", "group unblock", "Unban an account from a group",
     RouteOptions(command: "group unban", otherCommands: ["group unblock"], done: "unbanned"))
   package static let unblockMany = removingMany(
-    "block-list", "group unblock-many", "Unblock accounts in a group",
+    "block", "group unblock-many", "Unban accounts from a group",
     RouteOptions(command: "group unban-many", otherCommands: ["group unblock-many"], done: "unbanned"))
   package static let blocked = listing(
-    "block-list", "group blocked", SharedFields.blockedLimit,
+    "block", "group blocked", "List the accounts that are banned from a group", SharedFields.blockedLimit,
     RouteOptions(command: "group bans", otherCommands: ["group blocked"]))
 
   package static let isAllowed = endpoint(
@@ -45,7 +46,7 @@ extension GroupRoutes {
     _ list: String, _ name: String, _ summary: String, _ options: RouteOptions
   ) -> Endpoint<EntityID, [AccountID]> {
     let row = endpoint(
-      .post, "\(group)/\(list)", .token, name, summary, path: groupId, body: SharedFields.accids,
+      .post, "\(group)/\(list)-list", .token, name, summary, path: groupId, body: SharedFields.accids,
       operation: operation(of: list), refusals: [.tooMany], options: options)
     return row
   }
@@ -54,7 +55,7 @@ extension GroupRoutes {
     _ list: String, _ name: String, _ summary: String, _ options: RouteOptions
   ) -> Endpoint<EntityID, AccountID> {
     let row = endpoint(
-      .delete, "\(group)/\(list)/{accid}", .token, name, summary, path: groupId, accid,
+      .delete, "\(group)/\(list)-list/{accid}", .token, name, summary, path: groupId, accid,
       operation: operation(of: list), options: options)
     return row
   }
@@ -63,23 +64,22 @@ extension GroupRoutes {
     _ list: String, _ name: String, _ summary: String, _ options: RouteOptions
   ) -> Endpoint<EntityID, [AccountID]> {
     let row = endpoint(
-      .delete, "\(group)/\(list)", .token, name, summary, path: groupId, body: SharedFields.accids,
+      .delete, "\(group)/\(list)-list", .token, name, summary, path: groupId, body: SharedFields.accids,
       operation: operation(of: list), options: options)
     return row
   }
 
   private static func operation(of list: String) -> any SpaceOperation.Type {
-    list == "allow-list" ? SetGroupAllowList.self : SetGroupBlockList.self  // own text
+    list == "allow" ? SetGroupAllowList.self : SetGroupBlockList.self  // own text
   }
 
   private static func listing(
-    _ list: String, _ name: String, _ limit: some DeclaredField<Int>,
+    _ list: String, _ name: String, _ summary: String, _ limit: some DeclaredField<Int>,
     _ options: RouteOptions = RouteOptions()
   ) -> Endpoint<EntityID, Int, PageCursor?> {
     let row = endpoint(
-      .get, "\(group)/\(list)", .token, name, "List the accounts on a group's \(list)", path: groupId,
-      query: limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.accountPage),
-      options: options)
+      .get, "\(group)/\(list)-list", .token, name, summary, path: groupId, query: limit, SharedFields.cursor,
+      refusals: [.notMember], answers: .ok(.accountPage), options: options)
     return row
   }
 }
@@ -107,7 +107,8 @@ extension GroupRoutes {
     answers: .ok(.page("muted", of: .muted, "in no particular order")))
   package static let muteAll = endpoint(
     .put, group + "/mute-all", .token, "group mute-all",
-    "Mute all members of a group but the owner, the admins and the allow list", path: groupId,
+    "Mute all members of a group except the owner, the admins and the accounts on the allow list",
+    path: groupId,
     operation: SetGroupAllMuted.self, options: RouteOptions(done: "muted everybody"))
   package static let unmuteAll = endpoint(
     .delete, group + "/mute-all", .token, "group unmute-all", "Unmute all members of a group", path: groupId,
@@ -125,7 +126,7 @@ extension GroupRoutes {
   package static let resume = endpoint(
     .put, group + "/receiving", .token, "group resume", "Receive a group's custom notifications again",
     path: groupId, operation: SetGroupReceiving.self, refusals: [.tooMany],
-    options: RouteOptions(done: "started to receive again"))
+    options: RouteOptions(done: "started receiving again"))
   package static let stop = endpoint(
     .delete, group + "/receiving", .token, "group stop",
     "Stop receiving a group's custom notifications", path: groupId, operation: SetGroupReceiving.self,
@@ -182,7 +183,7 @@ extension GroupRoutes {
 
   private static let changedAttributes = Field(
     "attributes", .texts,
-    "texts by name; what is not named stays, an empty one goes "
+    "texts by name: attributes that are not named stay, and an empty text removes one "
       + "(all together at most \(Limits.attributesBytes) bytes of JSON)"
   ).needed
   private static let attributesShape = Shape.resource(

@@ -40,7 +40,8 @@ package enum GroupRoutes {
     .always("createTime", .time, "when it was created"),
     .always("inviteNeedConfirm", .flag, "whether invitees must accept"),
     .always("maxMembers", .count, "the maximum number of members"),
-    .always("isAllMuted", .flag, "whether only the owner, the admins and the allow list may send"),
+    .always(
+      "isAllMuted", .flag, "whether only the owner, the admins and the accounts on the allow list may send"),
     .always("isDisabled", .flag, "whether the group is disabled: no sends and no new members"),
     .sometimes("memberCount", .count, "the number of members"),
     .sometimes("role", .choice(MemberRole.self), "the account's role in it"),
@@ -81,7 +82,8 @@ package enum GroupRoutes {
     "GroupApplication",
     [
       .always("joined", .flag, "whether the account joined at once"),
-      .sometimes("requestId", .id, "the id of the application, which the owner or an admin decides"),
+      .sometimes(
+        "requestId", .id, "the id of the application, which the owner or an admin approves or refuses"),
     ])
 }
 
@@ -94,7 +96,7 @@ extension GroupRoutes {
   ]
 
   package static let create = endpoint(
-    .post, "/v1/groups", .token, "group create", "Create a group and invite accounts into it",
+    .post, "/v1/groups", .token, "group create", "Create a group and invite accounts to it",
     body: SharedFields.name.needed, style.needed, SharedFields.description, SharedFields.ext,
     inviteNeedConfirm, maxMembers, invitees, reason,
     refusals: [.tooMany, .conflict, .blocked, .mailboxFull], answers: .created(created),
@@ -163,25 +165,25 @@ extension GroupRoutes {
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.waitingRequests))
 
   package static let invite = endpoint(
-    .post, group + "/invitations", .token, "group invite", "Invite accounts into a group", path: groupId,
+    .post, group + "/invitations", .token, "group invite", "Invite accounts to a group", path: groupId,
     body: SharedFields.accids, message, operation: InviteToGroup.self,
     refusals: [.tooMany, .banned, .disabled, .blocked, .mailboxFull], answers: .ok(invited),
     options: RouteOptions(done: "invited"))
   package static let acceptInvitation = answer(
-    "invitations", "accept", "group accept", "Accept an invitation into a group", AnswerGroupInvitation.self,
+    "invitations", "accept", "group accept", "Accept an invitation to a group", AnswerGroupInvitation.self,
     RouteOptions(done: "accepted the invitation"))
   package static let declineInvitation = answer(
-    "invitations", "decline", "group decline", "Decline an invitation into a group",
+    "invitations", "decline", "group decline", "Decline an invitation to a group",
     AnswerGroupInvitation.self, RouteOptions(done: "declined the invitation"))
   package static let apply = endpoint(
     .post, group + "/applications", .token, "group apply", "Apply to a public group, or join an open one",
     path: groupId, body: reason, bodyMayBeLeftOut: true, operation: ApplyToGroup.self,
     refusals: [.tooMany, .banned, .disabled], answers: .ok(applied), options: RouteOptions(done: "applied"))
   package static let approve = answer(
-    "applications", "accept", "group approve", "Accept an application to a group",
+    "applications", "accept", "group approve", "Approve an application to a group",
     AnswerGroupApplication.self, RouteOptions(done: "approved"))
   package static let refuse = answer(
-    "applications", "decline", "group refuse", "Reject an application to a group",
+    "applications", "decline", "group refuse", "Refuse an application to a group",
     AnswerGroupApplication.self, RouteOptions(done: "refused"))
 
   private static func answer(
@@ -198,7 +200,8 @@ extension GroupRoutes {
   private static let roles = [assignOwner.route, addAdmin.route, removeAdmin.route]
 
   package static let assignOwner = endpoint(
-    .put, group + "/owner", .token, "group assign-owner", "Transfer a group to another member", path: groupId,
+    .put, group + "/owner", .token, "group assign-owner", "Hand a group over to another member",
+    path: groupId,
     body: accid, operation: HandOverGroup.self, refusals: [.tooMany],
     options: RouteOptions(
       command: "group hand-over", otherCommands: ["group assign-owner"], done: "handed over"))

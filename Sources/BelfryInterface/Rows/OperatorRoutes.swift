@@ -46,7 +46,7 @@ package enum OperatorRoutes {
   package static let createKey = endpoint(
     .post, "/v1/keys", .operators, "key create", "Create a key for a back end; it is shown only once",
     body: keyName, keyScope, ttl, refusals: [.tooMany], answers: .created(madeKey),
-    options: RouteOptions(done: "made the key; it is shown this once", example: ["name": "billing"]))
+    options: RouteOptions(done: "created the key; it is shown only this once", example: ["name": "billing"]))
   package static let listKeys = endpoint(
     .get, "/v1/keys", .operators, "key list", "List the keys of back ends", query: keyLimit,
     answers: .ok(.page("keys", of: key, "by id")))
@@ -58,9 +58,9 @@ package enum OperatorRoutes {
 
   private static let auditLimit = Field("limit", .integer(1...1_000), "the maximum number of results")
     .otherwise(100, 100)
-  private static let since = Field("since", .time, "only entries since this time").otherwise(0, 0)
+  private static let since = Field("since", .time, "only operations since this time").otherwise(0, 0)
   private static let auditAccount = Field(
-    "account", .account, "only entries that were done for this account or to it")
+    "account", .account, "only operations that were done for this account or to it")
   private static let auditCursor = Field("cursor", Kind<AuditPlace>.cursor, "the cursor of the previous page")
   private static let auditEntry = Shape.resource(
     "AuditEntry",

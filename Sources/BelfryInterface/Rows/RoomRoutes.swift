@@ -90,11 +90,12 @@ extension RoomRoutes {
   package static let show = endpoint(
     .get, room, .token, "room show", "Show a room", path: roomId, answers: .ok(shape))
   package static let update = endpoint(
-    .patch, room, .token, "room update", "Change what a room is about, as its host", path: roomId,
+    .patch, room, .token, "room update", "Change a room's topic or application data, as its host",
+    path: roomId,
     body: subject, SharedFields.ext, operation: UpdateRoom.self, answers: .ok(shape),
     options: RouteOptions(done: "changed the room", example: ["subject": "Practice"]))
   package static let close = endpoint(
-    .delete, room, .token, "room close", "Close a room", path: roomId,
+    .delete, room, .token, "room close", "Delete a room for good", path: roomId,
     operation: CloseRoom.self,
     options: RouteOptions(
       command: "room delete", otherCommands: ["room close"], done: "deleted the room",
@@ -122,7 +123,7 @@ extension RoomRoutes {
     "Leave a room, or remove an attendee as its host", path: roomId, accid,
     refusals: [.notMember, .conflict],
     options: RouteOptions(
-      command: "room remove-member", otherCommands: ["room leave"], done: "removed from the room"))
+      command: "room remove-member", otherCommands: ["room leave"], done: "removed the attendee"))
   package static let hands = endpoint(
     .get, room + "/hands", .token, "room hands", "List the raised hands in a room", path: roomId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
@@ -132,7 +133,7 @@ extension RoomRoutes {
     operation: SetHand.self, options: RouteOptions(done: "raised the hand"))
   package static let lowerHand = endpoint(
     .delete, room + "/hands/{accid}", .token, "room lower-hand",
-    "Lower a hand: one's own, or another's as the host", path: roomId, accid,
+    "Lower a hand: your own, or as the host another attendee's", path: roomId, accid,
     operation: SetHand.self, options: RouteOptions(done: "lowered the hand"))
 }
 
@@ -144,23 +145,25 @@ extension RoomRoutes {
   ]
 
   package static let inviteOnStage = endpoint(
-    .post, room + "/stage", .token, "room invite-on-stage", "Invite a listener on stage", path: roomId,
+    .post, room + "/stage", .token, "room invite-on-stage", "Invite a listener to the stage", path: roomId,
     body: accid, operation: InviteToStage.self, refusals: [.tooMany], answers: .ok(invitation),
-    options: RouteOptions(done: "invited on stage"))
+    options: RouteOptions(done: "invited to the stage"))
   package static let acceptStage = endpoint(
-    .post, room + "/stage/{token}/accept", .token, "room accept-stage", "Accept an invitation on stage",
+    .post, room + "/stage/{token}/accept", .token, "room accept-stage", "Accept an invitation to the stage",
     path: roomId, SharedFields.token, operation: AnswerStageInvitation.self,
     options: RouteOptions(done: "accepted the invitation"))
   package static let declineStage = endpoint(
-    .post, room + "/stage/{token}/decline", .token, "room decline-stage", "Decline an invitation on stage",
+    .post, room + "/stage/{token}/decline", .token, "room decline-stage",
+    "Decline an invitation to the stage",
     path: roomId, SharedFields.token, operation: AnswerStageInvitation.self,
     options: RouteOptions(done: "declined the invitation"))
   package static let stepDown = endpoint(
     .delete, room + "/stage/{accid}", .token, "room step-down",
-    "Leave the stage, or make a guest a listener as the host", path: roomId, accid,
+    "Leave the stage, or as the host make a guest a listener", path: roomId, accid,
     operation: SetListener.self, options: RouteOptions(done: "made a listener"))
   package static let microphone = endpoint(
     .put, room + "/microphones/{accid}", .token, "room microphone",
-    "Switch a microphone on stage: one's own on or off, another's off as the host", path: roomId, accid,
+    "Switch a microphone on stage: your own on or off, or as the host another attendee's off", path: roomId,
+    accid,
     body: on.needed, operation: SetMicrophone.self, options: RouteOptions(done: "switched the microphone"))
 }

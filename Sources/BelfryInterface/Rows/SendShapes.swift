@@ -7,7 +7,7 @@ package enum SendShapes {
     [
       Property(
         "messageClientId", .text(bytes: 1...Limits.messageClientIdBytes),
-        "the sender's id for the notification; a repeated send with the same id is sent once"),
+        "the sender's id for the notification; a send repeated with the same id is sent only once"),
       Property("serverId", .id, "the server that receives it, or that the channel is in"),
       Property("channelId", .id, "the channel that receives it"),
       Property("groupId", .id, "the group that receives it"),

@@ -14,7 +14,7 @@ package enum ServerJoiningRoutes {
     "Admission",
     [
       .always("accid", .account, "who"),
-      .always("requestId", .id, "the id of the request, which an answer names"),
+      .always("requestId", .id, "the id to answer the request with"),
       .always("joined", .flag, "whether the account joined at once; otherwise the request is pending"),
     ])
   private static let invited = Shape.resource(
@@ -22,13 +22,13 @@ package enum ServerJoiningRoutes {
   private static let applied = Shape.resource(
     "ServerApplication",
     [
-      .always("requestId", .id, "the id of the request, which an answer names"),
+      .always("requestId", .id, "the id to answer the request with"),
       .always("joined", .flag, "whether the account joined at once; otherwise the application is pending"),
     ])
   private static let code = Shape.resource(
     "IssuedInviteCode",
     [
-      .always("code", .code, "the code, with which any account can join"),
+      .always("code", .code, "the code that any account can join with"),
       .always("expiresAt", .time, "until when"),
     ])
 }
@@ -51,19 +51,19 @@ extension ServerJoiningRoutes {
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.waitingRequests))
 
   package static let invite = endpoint(
-    .post, server + "/invitations", .token, "server invite", "Invite accounts into a server",
+    .post, server + "/invitations", .token, "server invite", "Invite accounts to a server",
     path: serverId, body: SharedFields.accids, SharedFields.postscript, operation: InviteToServer.self,
     refusals: [.banned, .tooMany, .blocked, .mailboxFull], answers: .ok(invited),
     options: RouteOptions(done: "invited"))
   private static let inviter = Field(
-    "inviter", .account, "the inviter whom type 9 names; the first one if left out")
+    "inviter", .account, "the inviter that the notification of type 9 names; if absent, the first one")
   package static let acceptInvitation = endpoint(
     .post, server + "/invitations/{requestId}/accept", .token, "server accept",
-    "Accept an invitation into a server", path: serverId, SharedFields.requestId,
+    "Accept an invitation to a server", path: serverId, SharedFields.requestId,
     body: SharedFields.postscript, inviter, bodyMayBeLeftOut: true, operation: AnswerServerInvitation.self,
     refusals: [.banned, .tooMany], options: RouteOptions(done: "accepted the invitation"))
   package static let rejectInvitation = answer(
-    "invitations", "reject", "server reject", "Decline an invitation into a server",
+    "invitations", "reject", "server reject", "Decline an invitation to a server",
     AnswerServerInvitation.self,
     RouteOptions(
       command: "server decline", otherCommands: ["server reject"], done: "declined the invitation"))
@@ -72,11 +72,11 @@ extension ServerJoiningRoutes {
     path: serverId, body: SharedFields.postscript, bodyMayBeLeftOut: true, operation: ApplyToServer.self,
     refusals: [.banned, .tooMany], answers: .ok(applied), options: RouteOptions(done: "applied"))
   package static let admit = answer(
-    "applications", "accept", "server admit", "Accept an application to a server",
+    "applications", "accept", "server admit", "Approve an application to a server",
     AnswerServerApplication.self,
     RouteOptions(command: "server approve", otherCommands: ["server admit"], done: "approved"))
   package static let turnDown = answer(
-    "applications", "reject", "server turn-down", "Reject an application to a server",
+    "applications", "reject", "server turn-down", "Refuse an application to a server",
     AnswerServerApplication.self,
     RouteOptions(command: "server refuse", otherCommands: ["server turn-down"], done: "refused"))
 
@@ -101,7 +101,7 @@ extension ServerJoiningRoutes {
     .post, server + "/invite-codes", .token, "server create-code",
     "Create an invite code", path: serverId, bodyMayBeLeftOut: true,
     operation: CreateInviteCode.self, refusals: [.tooMany], answers: .created(code, isLocated: false),
-    options: RouteOptions(done: "made the code"))
+    options: RouteOptions(done: "created the code"))
   package static let listCodes = endpoint(
     .get, server + "/invite-codes", .token, "server codes", "List a server's invite codes", path: serverId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
@@ -131,7 +131,7 @@ extension ServerJoiningRoutes {
     "Make an admin a plain member of a server", path: serverId, accid, operation: SetAdmin.self,
     options: RouteOptions(done: "made a plain member"))
   package static let handOver = endpoint(
-    .put, server + "/owner", .token, "server hand-over", "Transfer a server to another member",
+    .put, server + "/owner", .token, "server hand-over", "Hand a server over to another member",
     path: serverId,
     body: accid, operation: HandOverServer.self, refusals: [.tooMany],
     options: RouteOptions(done: "handed over"))
@@ -161,7 +161,7 @@ extension ServerJoiningRoutes {
 
   package static let mute = endpoint(
     .post, server + "/mutes", .token, "server mute",
-    "Mute members in a server and its channels for a while", path: serverId,
+    "Mute members of a server for a while, also in its channels", path: serverId,
     body: SharedFields.accids, SharedFields.muteDuration.needed, operation: SetServerMute.self,
     options: RouteOptions(done: "muted"))
   package static let unmute = endpoint(
@@ -172,7 +172,7 @@ extension ServerJoiningRoutes {
     path: serverId, body: SharedFields.accids, operation: SetServerMute.self,
     options: RouteOptions(done: "unmuted"))
   package static let listMuted = endpoint(
-    .get, server + "/mutes", .token, "server muted", "List the members who are muted in a server",
+    .get, server + "/mutes", .token, "server muted", "List a server's muted members",
     path: serverId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.page("muted", of: .muted, "in no particular order")))
 }
@@ -181,7 +181,7 @@ extension ServerJoiningRoutes {
 
 extension ServerJoiningRoutes {
   private static let type = Field(
-    "type", .integer(18...35), "18, 20 to 30, 34 or 35: what Belfry keeps, its operations announce")
+    "type", .integer(18...35), "18, 20 to 30, 34 or 35; the other types come from operations")
   private static let accids = Field(
     "accids", .accounts(0...Limits.accountsPerCall), "the accounts that it happened to, members or not")
   private static let channelId = Field("channelId", .id, "the channel that it happened in")

@@ -51,8 +51,8 @@ package enum ServerRoutes {
   private static let previewShape = Shape.resource(
     "ServerPreview",
     [
-      .always("serverId", .id, "its id"), .always("name", .text, "what people call it"),
-      .always("memberCount", .count, "how many members it has"),
+      .always("serverId", .id, "its id"), .always("name", .text, "its name"),
+      .always("memberCount", .count, "the number of members"),
       .always("applyMode", .choice(ApplyMode.self), applyMode.property.meaning),
       .sometimes("icon", .text, "a picture"),
     ])
@@ -74,7 +74,7 @@ package enum ServerRoutes {
     answers: .ok(shape))
   package static let preview = endpoint(
     .get, server + "/preview", .token, "server preview",
-    "Show what an account that may apply sees of a server", path: serverId, refusals: [.banned],
+    "Preview a server, as accounts that may apply see it", path: serverId, refusals: [.banned],
     answers: .ok(previewShape))
   package static let update = endpoint(
     .patch, server, .token, "server update", "Change a server's name, and how accounts join",

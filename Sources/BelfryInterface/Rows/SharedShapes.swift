@@ -15,7 +15,8 @@ extension Shape {
       .always("requestId", .id, "its id"),
       .always("accid", .account, "the account that is invited or that applies"),
       .always("expiresAt", .time, "when the request expires"),
-      .sometimes("inviters", .list(.account), "the accounts that invite; absent for an application"),
+      .sometimes(
+        "inviters", .list(.account), "the accounts that sent the invitation; absent for an application"),
       .sometimes("message", .text, "the message that came with it"),
     ])
   static let waitingRequests = Shape.page("requests", of: .waitingRequest, "in no particular order")
@@ -25,6 +26,6 @@ extension Shape {
     "PendingRequest",
     [
       .always("accid", .account, "who"),
-      .always("requestId", .id, "the id of the request, which an answer names"),
+      .always("requestId", .id, "the id to answer the request with"),
     ])
 }

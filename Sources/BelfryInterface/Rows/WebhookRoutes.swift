@@ -35,12 +35,12 @@ package enum WebhookRoutes {
     .always("enabled", .flag, "whether copies are delivered"),
     .sometimes(
       "disabledBecause", .text,
-      "why copies are not delivered: `gone`, the receiver answered 410; `failing`, for 120 hours; `asked`, on request"
+      "why copies are not delivered: `gone`: the receiver answered 410; `failing`: deliveries failed for 120 hours; `asked`: on request"
     ),
     .sometimes("failingSince", .time, "when deliveries began to fail"),
     .sometimes("failedAt", .time, "when a delivery last failed"),
     .sometimes("failure", .text, "why"),
-    .sometimes("oldestPending", .time, "the time of the oldest notification that is not delivered"),
+    .sometimes("oldestPending", .time, "the time of the oldest notification that is not delivered yet"),
   ]
   private static let webhook = Shape.resource("Webhook", properties)
   private static let made = Shape.resource(
@@ -80,7 +80,7 @@ package enum WebhookRoutes {
     .post, "/v1/webhooks/{webhookId}/rotate", .trusted, "webhook rotate",
     "Rotate a webhook's secret; for 24 hours deliveries are signed with both", path: webhookId,
     refusals: [.tooMany, .conflict], answers: .ok(made),
-    options: RouteOptions(done: "made a new secret; it is shown this once"))
+    options: RouteOptions(done: "made a new secret; it is shown only this once"))
   package static let test = endpoint(
     .post, "/v1/webhooks/{webhookId}/test", .trusted, "webhook test",
     "Post a test to a webhook and show the result",
@@ -106,5 +106,5 @@ package enum WebhookRoutes {
   package static let replay = endpoint(
     .post, "/v1/webhooks/{webhookId}/replay", .trusted, "webhook replay", "Replay copies of a webhook",
     path: webhookId,
-    body: from, options: RouteOptions(done: "began to post copies again"))
+    body: from, options: RouteOptions(done: "started the replay"))
 }

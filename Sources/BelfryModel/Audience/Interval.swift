@@ -115,6 +115,6 @@ extension Refusal {
     Refusal(
       .tooMany,
       "\(what) \(most) times within the retention time, which is the limit; try again when the first of these"
-        + " times is longer ago than that")
+        + " is older than the retention time")
   }
 }

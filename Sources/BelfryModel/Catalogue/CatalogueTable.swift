@@ -32,7 +32,7 @@ extension NotificationType.Others {
     case .administrators: "owner and admins"
     case .members: "members (subscribers above the threshold)"
     case .everyMember: "every member"
-    case .channel: "who belongs to the channel (subscribers above the threshold)"
+    case .channel: "everyone who belongs to the channel (subscribers above the threshold)"
     case .asSent: "as sent"
     }
   }

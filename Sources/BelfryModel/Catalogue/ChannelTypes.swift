@@ -25,9 +25,9 @@ extension Catalogue {
     205, "channelMemberJoined", in: .channel, attach: ["accids"], others: .channel, except: "the new member")
   package static let channelMemberLeft = NotificationType(
     206, "channelMemberLeft", in: .channel, attach: ["accids"], others: .channel,
-    except: "who left or was removed")
+    except: "the account that left or was removed")
   package static let channelMemberRemoved = NotificationType(
-    207, "channelMemberRemoved", in: .channel, attach: ["accids"], parties: "the removed",
+    207, "channelMemberRemoved", in: .channel, attach: ["accids"], parties: "the removed accounts",
     critical: .everybody)
   package static let channelMemberMuteChanged = NotificationType(
     208, "channelMemberMuteChanged", in: .channel, attach: ["muted", "accids", "expiresAt"],

@@ -20,9 +20,10 @@ extension Catalogue {
   package static let groupMemberJoined = NotificationType(
     308, "groupMemberJoined", in: .group, attach: ["accids"], others: .everyMember, except: "the new member")
   package static let groupMemberLeft = NotificationType(
-    309, "groupMemberLeft", in: .group, attach: ["accids"], others: .everyMember, except: "who is out")
+    309, "groupMemberLeft", in: .group, attach: ["accids"], others: .everyMember,
+    except: "the accounts that left or were removed")
   package static let groupLeft = NotificationType(
-    310, "groupLeft", in: .group, attach: ["reason", "groupInfo"], parties: "the accounts that are out",
+    310, "groupLeft", in: .group, attach: ["reason", "groupInfo"], parties: "the accounts that were removed",
     critical: .everybody)
   package static let groupMuteAdded = NotificationType(
     311, "groupMuteAdded", in: .group, attach: ["accids", "expiresAt"], parties: "those accids",

@@ -5,14 +5,14 @@ extension Catalogue {
     lasting: .whileInside)
   package static let roomAttendeeLeft = NotificationType(
     402, "roomAttendeeLeft", in: .room, attach: ["accid", "reason"],
-    parties: "the one who left, also outside",
+    parties: "the account that left, although it is outside",
     others: .everyMember, lasting: .whileInside)
   package static let roomHandChanged = NotificationType(
     403, "roomHandChanged", in: .room, attach: ["accid", "raised"], others: .everyMember,
     lasting: .whileInside)
   package static let roomStageInvitation = NotificationType(
     404, "roomStageInvitation", in: .room, attach: ["token", "expiresAt", "roomInfo"],
-    parties: "the listener invited")
+    parties: "the invited listener")
   package static let roomStageInvitationAnswered = NotificationType(
     405, "roomStageInvitationAnswered", in: .room, attach: ["accid", "accepted"], parties: "the host",
     lasting: .whileInside)

@@ -39,7 +39,7 @@ package struct NotificationSentence {
     case Catalogue.serverMemberApply: "\(actor) asks to join \(server)\(said("postscript"))"
     case Catalogue.serverMemberApplyReject: "\(actor) did not let you into \(server)\(said("postscript"))"
     case Catalogue.serverCreate: "\(actor) created \(server)"
-    case Catalogue.serverRemove: "\(actor) removed \(server)"
+    case Catalogue.serverRemove: "\(actor) deleted \(server)"
     case Catalogue.serverUpdate: "\(actor) changed the settings of \(server)"
     case Catalogue.serverMemberInviteDone: "\(actor) added \(accounts("invitedAccids")) to \(server)"
     case Catalogue.serverMemberInviteAccept:
@@ -51,7 +51,7 @@ package struct NotificationSentence {
     case Catalogue.serverMemberUpdate: "\(actor) changed \(member) in \(server)"
     case Catalogue.serverEnterLeave:
       attach["event"] == 1 ? "you are in \(server) now" : "you are no longer in \(server)"
-    case Catalogue.serverMemberJoinByInviteCode: "\(actor) joined \(server) by an invite code"
+    case Catalogue.serverMemberJoinByInviteCode: "\(actor) joined \(server) with an invite code"
     case _ where Catalogue.announcedType(type.code) != nil: "\(type.name) in \(channelAndServer)"
     default: nil
     }
@@ -60,7 +60,7 @@ package struct NotificationSentence {
   private func ofChannel(_ type: NotificationType) -> String? {
     switch type {
     case Catalogue.channelCreate: "\(actor) created \(channel)"
-    case Catalogue.channelRemove: "\(actor) removed \(channel)"
+    case Catalogue.channelRemove: "\(actor) deleted \(channel)"
     case Catalogue.channelUpdate: "\(actor) changed the settings of \(channel)"
     case Catalogue.channelListUpdateMember: listChange
     case Catalogue.channelVisibilityUpdate:
@@ -96,12 +96,12 @@ package struct NotificationSentence {
     case Catalogue.groupMemberLeft: "\(accounts("accids")) left \(group)"
     case Catalogue.groupLeft: groupExit
     case Catalogue.groupOwnerChanged: "\(name("oldOwner")) handed \(group) over to \(name("newOwner"))"
-    case Catalogue.groupAnnouncementUpdated: "\(actor) announces in \(group)\(said("announcement"))"
+    case Catalogue.groupAnnouncementUpdated: "\(actor) announced in \(group)\(said("announcement"))"
     case Catalogue.groupFileAdded: "\(actor) shared \(file) in \(group)"
     case Catalogue.groupFileRemoved: "\(actor) removed \(file) from \(group)"
     case Catalogue.groupUpdated: "\(actor) changed the settings of \(group)"
     case Catalogue.groupMemberAttributesChanged:
-      "\(name("operator")) changed what is said of \(name("accid")) in \(group)"
+      "\(name("operator")) changed the attributes of \(name("accid")) in \(group)"
     default: ofGroupRights(type)
     }
   }
@@ -110,12 +110,12 @@ package struct NotificationSentence {
     switch type {
     case Catalogue.groupMuteAdded: "\(actor) muted \(accounts("accids")) in \(group)\(until)"
     case Catalogue.groupMuteRemoved: "\(actor) unmuted \(accounts("accids")) in \(group)"
-    case Catalogue.groupAllowListAdded:
-      "\(actor) lets \(accounts("accids")) speak in \(group) also while all are muted"
-    case Catalogue.groupAllowListRemoved: "\(actor) mutes \(accounts("accids")) in \(group) like all others"
+    case Catalogue.groupAllowListAdded: "\(actor) put \(accounts("accids")) on the allow list of \(group)"
+    case Catalogue.groupAllowListRemoved:
+      "\(actor) took \(accounts("accids")) off the allow list of \(group)"
     case Catalogue.groupAllMuteChanged:
       attach["on"] == true
-        ? "\(actor) muted everybody in \(group)" : "\(actor) lets everybody speak in \(group)"
+        ? "\(actor) muted everybody in \(group)" : "\(actor) unmuted everybody in \(group)"
     case Catalogue.groupAdminAdded: "\(actor) made \(name("accid")) an admin of \(group)"
     case Catalogue.groupAdminRemoved: "\(name("accid")) is no longer an admin of \(group)"
     default: nil
@@ -128,14 +128,16 @@ package struct NotificationSentence {
     case Catalogue.roomAttendeeLeft: roomExit
     case Catalogue.roomHandChanged:
       "\(name("accid")) \(attach["raised"] == true ? "raised" : "lowered") a hand in \(room)"
-    case Catalogue.roomStageInvitation: "\(actor) asks you on stage in \(room)\(until)"
+    case Catalogue.roomStageInvitation: "\(actor) invited you to the stage of \(room)\(until)"
     case Catalogue.roomStageInvitationAnswered:
-      "\(name("accid")) \(attach["accepted"] == true ? "comes" : "does not come") on stage in \(room)"
-    case Catalogue.roomRoleChanged: "\(name("accid")) is \(word("role") ?? "something else") in \(room) now"
+      "\(name("accid")) \(attach["accepted"] == true ? "accepted" : "declined") the invitation to the stage of "
+        + room
+    case Catalogue.roomRoleChanged:
+      "\(name("accid")) \(word("role").map { "is now a \($0)" } ?? "has another role") in \(room)"
     case Catalogue.roomMicrophoneChanged:
       "\(name("operator")) switched \(name("accid"))'s microphone \(attach["on"] == true ? "on" : "off") in \(room)"
     case Catalogue.roomClosed: "\(room) was closed"
-    case Catalogue.roomUpdated: "\(actor) changed what is said of \(room)"
+    case Catalogue.roomUpdated: "\(actor) changed the settings of \(room)"
     default: nil
     }
   }
@@ -209,15 +211,15 @@ extension NotificationSentence {
 
   private var groupExit: String {
     switch word("reason") {
-    case "destroyed": "\(group) was removed"
-    case "blocked": "you were blocked from \(group)"
+    case "destroyed": "\(group) was deleted"
+    case "blocked": "you were banned from \(group)"
     default: "you were removed from \(group)"
     }
   }
 
   private var roomExit: String {
     switch word("reason") {
-    case "timeout": "\(name("accid")) was lost from \(room)"
+    case "timeout": "\(name("accid")) lost the connection to \(room)"
     case "removed": "\(name("accid")) was removed from \(room)"
     default: "\(name("accid")) left \(room)"
     }

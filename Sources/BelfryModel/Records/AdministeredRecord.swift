@@ -27,7 +27,7 @@ extension Draft where Record: AdministeredRecord {
   func requireNotOwner(_ account: AccountID) throws(Refusal) {
     guard try knownMember(account, field: "accid").role != .owner else {
       throw Refusal(
-        .forbidden, "the owner cannot be an admin; transfer the \(Record.kind) first", field: "accid")
+        .forbidden, "the owner cannot be an admin; hand the \(Record.kind) over first", field: "accid")
     }
   }
 }

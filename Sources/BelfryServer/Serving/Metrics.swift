@@ -13,7 +13,8 @@ enum Metrics {
   }
 
   private static let all = [
-    Metric(name: "belfry_redis_connected", help: "1 while Redis is connected.", isCounter: false) {
+    Metric(name: "belfry_redis_connected", help: "1 while the loop is connected to Redis.", isCounter: false)
+    {
       $0.isRedisConnected ? 1 : 0
     },
     Metric(name: "belfry_redis_nodes", help: "Redis nodes that hold partitions.", isCounter: false) {
@@ -43,7 +44,7 @@ enum Metrics {
     },
     Metric(name: "belfry_scans_total", help: "Feeds read from Redis.", isCounter: true) { $0.hub.scans },
     Metric(
-      name: "belfry_gaps_total", help: "Gaps found in live messages, and filled from Redis.", isCounter: true
+      name: "belfry_gaps_total", help: "Gaps in live messages that were filled from Redis.", isCounter: true
     ) {
       $0.hub.gapsSeen
     },
@@ -70,14 +71,17 @@ enum Metrics {
       name: "belfry_callback_silenced_total", help: "Notifications silenced by a callback.", isCounter: true
     ) { $0.callbacks.silenced },
     Metric(
-      name: "belfry_callback_failures_total", help: "Requests to callbacks without a usable answer.",
+      name: "belfry_callback_failures_total", help: "Requests to callbacks that got no usable answer.",
       isCounter: true
     ) { $0.callbacks.failed },
     Metric(
       name: "belfry_callback_skipped_total",
       help: "Requests not made to a callback because it had just failed too often.", isCounter: true
     ) { $0.callbacks.skipped },
-    Metric(name: "belfry_webhook_delivered_total", help: "Deliveries to webhooks.", isCounter: true) {
+    Metric(
+      name: "belfry_webhook_delivered_total", help: "Deliveries to webhooks that were answered with 2xx.",
+      isCounter: true
+    ) {
       $0.webhooks.delivered
     },
     Metric(
@@ -106,14 +110,15 @@ enum Metrics {
       $0.push.failed
     },
     Metric(
-      name: "belfry_push_live_total", help: "Not pushed because the account had a device connected.",
+      name: "belfry_push_live_total",
+      help: "Notifications not pushed because the account had a device connected.",
       isCounter: true
     ) {
       $0.push.live
     },
     Metric(
       name: "belfry_push_hidden_total",
-      help: "Not pushed because the notification was read, recalled or no longer visible to the account.",
+      help: "Notifications not pushed because they were read, recalled or no longer visible to the account.",
       isCounter: true
     ) {
       $0.push.hidden
@@ -124,20 +129,24 @@ enum Metrics {
     ) {
       $0.push.removed
     },
-    Metric(name: "belfry_push_given_up_total", help: "Pushes given up.", isCounter: true) {
+    Metric(
+      name: "belfry_push_given_up_total",
+      help: "Pushes given up after a day of failures, or because too many were waiting.", isCounter: true
+    ) {
       $0.push.givenUp
     },
   ]
 
   static func text(of statistics: BrokerStatistics) -> String {
-    var text = head("belfry_build_info", "1, with the version of this broker.", isCounter: false)
+    var text = head(
+      "belfry_build_info", "Always 1; the label is the version of this broker.", isCounter: false)
     text += "belfry_build_info{version=\"\(statistics.version)\"} 1\n"
     text += head("belfry_uptime_seconds", "Seconds since the broker started.", isCounter: false)
     text += "belfry_uptime_seconds \(statistics.uptimeSeconds)\n"
     text += head("belfry_partitions", "Partitions of the keyspace.", isCounter: false)
     text += "belfry_partitions \(statistics.keyspace.partitions)\n"
     text += head(
-      "belfry_settings_differing", "Settings in which this broker differs from the keyspace.",
+      "belfry_settings_differing", "Settings of this broker that differ from those of the keyspace.",
       isCounter: false)
     text += "belfry_settings_differing \(statistics.keyspace.differences.count)\n"
     text += condition(of: statistics)
@@ -177,7 +186,8 @@ enum Metrics {
       text += "belfry_sweep_waits{reason=\"\(reason)\"} \(statistics.sweepWaits == reason ? 1 : 0)\n"
     }
     text += head(
-      "belfry_periodic_failures_total", "Failures of background work, by work.", isCounter: true
+      "belfry_periodic_failures_total", "Failures of background work, by the name of the work.",
+      isCounter: true
     )
     for (work, count) in statistics.workFailures.sorted(by: { $0.key < $1.key }) {
       text += "belfry_periodic_failures_total{work=\"\(work)\"} \(count)\n"

@@ -68,7 +68,7 @@ package enum Serve {
 
   private static func log(_ event: EmbeddedRedis.Event) {
     switch event {
-    case .stoppedOrphan(let id): Log.line("redis-server left behind was stopped", ["pid": "\(id)"])
+    case .stoppedOrphan(let id): Log.line("redis-server of an earlier broker was stopped", ["pid": "\(id)"])
     case .started(let id, let version):
       Log.line("redis-server started", ["pid": "\(id)", "version": version])
     case .loading: Log.line("redis-server loads its data")

@@ -85,6 +85,7 @@ extension Records {
     guard !unwilling.isEmpty else { return }
     let names = unwilling.map(\.text).joined(separator: ", ")
     let what = approach == .write ? "notifications" : "invitations"
-    throw Refusal(.blocked, "\(names) does not accept \(what) from you; nothing was sent", field: field)
+    let verb = unwilling.count == 1 ? "does not accept" : "do not accept"
+    throw Refusal(.blocked, "\(names) \(verb) \(what) from you; nothing was sent", field: field)
   }
 }

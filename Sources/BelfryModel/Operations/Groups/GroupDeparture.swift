@@ -15,7 +15,7 @@ package struct LeaveGroup: SpaceOperation {
     let account = try draft.actingAccount()
     let member = try draft.requireMember()
     guard member.role != .owner else {
-      throw Refusal(.forbidden, "the owner cannot leave; hand the group over or destroy it")
+      throw Refusal(.forbidden, "the owner cannot leave; hand the group over or delete it")
     }
     draft.remove(account, member)
     draft.announceLeft([account])

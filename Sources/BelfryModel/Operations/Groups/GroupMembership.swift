@@ -17,7 +17,7 @@ extension GroupRecord {
 extension Draft<GroupRecord> {
   func requireNotBlocked(_ account: AccountID, field: String? = nil) throws(Refusal) {
     guard records.text(.banned(account, from: space)) == nil else {
-      throw Refusal(.banned, "\(account) is blocked from group \(space.name)", field: field)
+      throw Refusal(.banned, "\(account) is banned from group \(space.name)", field: field)
     }
   }
 

@@ -85,7 +85,7 @@ package struct RemoveAttendees: SpaceOperation {
     for account in accounts {
       let member = try draft.knownMember(account)
       guard member.role != .host else {
-        throw Refusal(.forbidden, "the host cannot be removed; close the room", field: "accids")
+        throw Refusal(.forbidden, "the host cannot be removed; delete the room instead", field: "accids")
       }
       draft.remove(account, member, .removed)
     }

@@ -39,7 +39,7 @@ package struct LeaveServer: SpaceOperation {
     let account = try draft.actingAccount()
     let member = try draft.requireMember()
     guard member.role != .owner else {
-      throw Refusal(.forbidden, "the owner cannot leave; hand the server over or remove it")
+      throw Refusal(.forbidden, "the owner cannot leave; hand the server over or delete it")
     }
     draft.remove(account, member)
     draft.announce(
