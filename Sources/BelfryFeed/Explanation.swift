@@ -182,7 +182,7 @@ extension Visibility.Inclusion {
       "\(account) is named in it, as a receiver or because it is about them; no subscription needed."
     case .openToAll: "It went to everybody \(place), and \(account) belonged there when it was sent."
     case .subscribedBefore:
-      "It went to subscribers \(place), and \(account) had subscribed before it."
+      "It went to subscribers \(place), and \(account) had subscribed before it was sent."
     }
   }
 }
@@ -190,7 +190,8 @@ extension Visibility.Inclusion {
 extension Visibility.Exclusion {
   fileprivate func sentence(_ account: AccountID, _ audience: Audience, _ place: String) -> String {
     switch self {
-    case .neverMember: "\(account) is not a member of the space it was sent to, and was not one then."
+    case .neverMember:
+      "\(account) is not a member of the space it was sent to, and was not one when it was sent."
     case .joinedAfter: "\(account) joined after it was sent."
     case .leftBefore: "\(account) had left before it was sent."
     case .leftSince:
@@ -198,14 +199,15 @@ extension Visibility.Exclusion {
     case .leftOut: "It was for the others: it names \(account) as an exception."
     case .notNamed: "It was sent to named accounts only, and \(account) is not one of them."
     case .notInChannel: "\(account) was not in channel \(audience.channel?.text ?? "") when it was sent."
-    case .blocked: "\(account) was on the block list of channel \(audience.channel?.text ?? "") then."
+    case .blocked:
+      "\(account) was on the block list of channel \(audience.channel?.text ?? "") when it was sent."
     case .stopped: "\(account) had stopped receiving the group's custom notifications before it was sent."
     case .notSubscribed:
       "The server was above the threshold, so it went to subscribers \(place); \(account) has no such subscription."
     case .subscribedAfter:
-      "It went to subscribers \(place), and \(account) subscribed only after it."
+      "It went to subscribers \(place), and \(account) subscribed only after it was sent."
     case .subscriptionEndedBefore:
-      "It went to subscribers \(place), and \(account) had ended the subscription before it."
+      "It went to subscribers \(place), and \(account) had ended the subscription before it was sent."
     case .read: "\(account) has marked it read, so no device is shown it again."
     case .recalled: "It was recalled, so nobody is shown it any more."
     case .expired: "It expired: its sender set a time until which it is shown."

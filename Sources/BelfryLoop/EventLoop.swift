@@ -84,7 +84,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   /// Runs the loop on the calling thread until `stop()`. A loop runs once.
   package func run() {
     let (isFree, _) = owner.compareExchange(expected: 0, desired: pthread_self(), ordering: .relaxed)
-    precondition(isFree, "loop \(name) runs already")
+    precondition(isFree, "loop \(name) is already running")
     defer { owner.store(0, ordering: .relaxed) }
     while !(isStopping && jobs.isEmpty) {
       iterate()

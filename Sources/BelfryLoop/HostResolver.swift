@@ -90,7 +90,7 @@ extension HostResolver {
     let status = unsafe getaddrinfo(host, nil, &hints, &list)
     guard status == 0 else {
       let cause = unsafe String(cString: gai_strerror(status))
-      return .failure(HostLookupFailure(host: host, cause: "the host is not resolved: \(cause)"))
+      return .failure(HostLookupFailure(host: host, cause: "the host name cannot be resolved: \(cause)"))
     }
     defer { unsafe freeaddrinfo(list) }
     var addresses: [String] = []

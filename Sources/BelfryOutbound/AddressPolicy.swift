@@ -15,10 +15,10 @@ package struct AddressPolicy: Sendable, Hashable {
   package func refusal(of address: IPAddress, isEncrypted: Bool) -> String? {
     if allowedNetworks.contains(where: { $0.contains(address) }) { return nil }
     guard Self.isPublic(address) else {
-      return "its address is not public, and in no network of \(setting)"
+      return "its address is not public, and not in a network of \(setting)"
     }
     return isEncrypted
-      ? nil : "it must be https: its address is in no network of \(setting)"
+      ? nil : "it must be https: its address is not in a network of \(setting)"
   }
 
   static func isPublic(_ address: IPAddress) -> Bool {

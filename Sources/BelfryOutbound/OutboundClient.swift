@@ -93,7 +93,7 @@ import CCurl
     }
     guard turns.append(transfer) else {
       statistics.refused += 1
-      return transfer.finish(.failure(OutboundError(.busy, "too many requests wait")))
+      return transfer.finish(.failure(OutboundError(.busy, "too many requests are waiting")))
     }
     setDeadline(of: transfer)
     beginWaiting()
@@ -134,7 +134,7 @@ import CCurl
       case .addresses(let addresses) where !addresses.isEmpty: self.carry(transfer, addresses: addresses)
       case .addresses: self.fail(transfer, .unreachable, "the host has no address")
       case .failed(let failure): self.fail(transfer, .unreachable, failure.cause)
-      case .busy: self.fail(transfer, .busy, "too many names of hosts are being looked up")
+      case .busy: self.fail(transfer, .busy, "too many host names are being looked up")
       }
     }
   }

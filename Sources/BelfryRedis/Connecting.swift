@@ -55,9 +55,9 @@ func beginTransport(
 func explainTLSFailure(_ cause: String) -> String {
   switch cause {
   case "wrong version number", "packet length too long":
-    "TLS failed, perhaps because the port does not speak it: \(cause)"
+    "TLS failed, perhaps because the port does not speak TLS: \(cause)"
   case "hostname mismatch", "IP address mismatch":
-    "TLS failed: Redis's certificate is another host's (\(cause))"
+    "TLS failed: Redis's certificate is for another host (\(cause))"
   default: "TLS failed: \(cause)"
   }
 }

@@ -139,9 +139,9 @@ extension PipelineStateMachine {
       expiry.failures.append(
         isOverdue
           ? failure(exchange, .timedOut, "no reply before the deadline")
-          : failure(exchange, .connectionLost, "given up: an earlier command had no reply in time"))
+          : failure(exchange, .connectionLost, "given up: an earlier command got no reply in time"))
     }
-    let loss = RedisError(.timedOut, cause: "a command had no reply in time", place: endpoint)
+    let loss = RedisError(.timedOut, cause: "a command got no reply in time", place: endpoint)
     link = .down(because: loss)
     expiry.loss = loss
     return expiry

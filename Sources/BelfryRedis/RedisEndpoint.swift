@@ -134,7 +134,7 @@ extension RedisEndpoint {
   private init(pathDatabase text: Substring) throws(RedisError) {
     let path = text.prefix { $0 != "?" }
     guard path.hasPrefix("/") else {
-      throw .invalidEndpoint("the socket's path must be absolute, as unix:///run/redis.sock")
+      throw .invalidEndpoint("the socket's path must be absolute, such as unix:///run/redis.sock")
     }
     guard path.utf8.count <= RedisEndpoint.unixSocketPathBytesMax else {
       throw .invalidEndpoint("the socket's path is longer than \(RedisEndpoint.unixSocketPathBytesMax) bytes")
@@ -161,7 +161,7 @@ extension RedisEndpoint {
     guard let decodedUser = percentDecoded(user.utf8, plusIsSpace: false),
       let decodedPassword = percentDecoded(password.utf8, plusIsSpace: false)
     else {
-      throw .invalidEndpoint("the user or the password has a broken percent-encoding")
+      throw .invalidEndpoint("the user or the password has an invalid percent-encoding")
     }
     username = decodedUser.isEmpty ? nil : decodedUser
     self.password = decodedPassword

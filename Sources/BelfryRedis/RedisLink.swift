@@ -124,7 +124,8 @@ final class RedisLink {
     self.target = target
     let cause =
       endpoint.tls == nil
-      ? "connecting took too long" : "connecting and TLS took too long, as where a port does not speak it"
+      ? "connecting took too long"
+      : "connecting with TLS took too long, perhaps because the port does not speak TLS"
     setTimer(after: limits.connectTimeout) { self.timedOut(cause) }
     guard case .tcp(let host, let port) = target.address, HostResolver.knownAddress(of: host) != host else {
       return open(target.address, of: target)

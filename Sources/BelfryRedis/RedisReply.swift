@@ -62,7 +62,7 @@ extension RedisReply {
 
   func mismatch(_ wanted: String) -> RedisError {
     if case .error(let message) = self { return .replied(message, to: "reply") }
-    return RedisError(.unexpectedReply, cause: "wanted \(wanted), got \(kind)", place: "reply")
+    return RedisError(.unexpectedReply, cause: "expected \(wanted), got \(kind)", place: "reply")
   }
 
   /// The kind of reply, for errors, without its content, which may be private and large.

@@ -221,7 +221,7 @@ extension RedisSnapshot {
 
   private func wait(for events: Int32) throws(RedisError) {
     guard Self.isReady(transport.descriptor, for: events, within: silenceMax) else {
-      throw RedisError(.timedOut, cause: "nothing came for \(silenceMax)", place: place)
+      throw RedisError(.timedOut, cause: "nothing arrived for \(silenceMax)", place: place)
     }
   }
 

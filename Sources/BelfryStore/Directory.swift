@@ -31,7 +31,7 @@ extension DirectoryPlace {
   /// The last place of the page after which the cursor stands.
   init(_ cursor: PageCursor, of directory: ListingChange.Directory) throws(StoreError) {
     guard let place = DirectoryPlace(text: cursor.text) else {
-      throw StoreError(.badCursor, "no cursor of this store", at: "page \(directory)")
+      throw StoreError(.badCursor, "it is not a cursor of this store", at: "page \(directory)")
     }
     self = place
   }

@@ -56,7 +56,7 @@ extension Keyspace {
     }
     guard let format = KeyspaceFormat(found) else {
       return "this keyspace's format record says \"\(found)\", which no broker writes: "
-        + "put the field `format` of the key \(RedisLayout.format) right, or use another Redis"
+        + "correct the field `format` of the key \(RedisLayout.format), or use another Redis"
     }
     let count = format.partitions.count
     if count == partitions.count { return nil }

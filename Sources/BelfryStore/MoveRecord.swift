@@ -55,16 +55,16 @@ package struct MoveRecord: Sendable, Hashable {
   var refusal: String {
     switch stage {
     case .moving:
-      "this keyspace is being moved to \(other): wait for the end of belfry move, or if that was interrupted, run it "
-        + "again, or with --cancel"
+      "this keyspace is being moved to \(other): wait until belfry move ends; if it was interrupted, run it again to "
+        + "finish the move, or with --cancel to undo it"
     case .moved:
       "this keyspace was moved to \(other): start brokers with that address"
     case .arriving:
-      "this keyspace is being moved here from \(other), and is not complete: wait for the end of belfry move, or if "
-        + "that was interrupted, run it again, or with --cancel"
+      "this keyspace is being moved here from \(other), and is not complete: wait until belfry move ends; if it "
+        + "was interrupted, run it again to finish the move, or with --cancel to undo it"
     case .cancelled:
-      "this is what is left of a move from \(other) that was cancelled: belfry move removes it when it is run to here "
-        + "again, or with --cancel"
+      "this is what is left of a move from \(other) that was cancelled: belfry move removes it when it is run again with "
+        + "this target, or with --cancel"
     }
   }
 }

@@ -21,7 +21,7 @@ extension LogEntry {
     if updates != nil { return }
     guard let update,
       let content = NotificationContent(json: content)
-    else { throw StoreError(.corrupt, "entry \(id) or its update", at: place) }
+    else { throw StoreError(.corrupt, "entry \(id) or its update cannot be read", at: place) }
     contentJSON = update.applied(to: content).json
     updateTime = update.updateTime
   }

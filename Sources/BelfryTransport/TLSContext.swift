@@ -63,7 +63,7 @@ import CTLS
     switch result {
     case tls_key_used: break
     case tls_key_of_another: throw TLSError(.keyOfAnother, "it is not the certificate's key")
-    default: throw TLSError(.badKey, "it has no private key in PEM, without a password: \(cause)")
+    default: throw TLSError(.badKey, "it must be a private key in PEM, without a password: \(cause)")
     }
   }
 

@@ -84,11 +84,12 @@ import Testing
         ["--config", file, "--listen", "x"], ["BELFRY_LIMITS_ENTRIES": "2", "BELFRY_LISTN": "y"])
       #expect(outcome.code == 2)
       for said in [
-        "\(file): limts: there is no such setting; perhaps limits\n",
-        "\(file): entriesPerSpace: there is no such setting; perhaps limits.entriesPerSpace\n",
-        "\(file): limits.retention: there is no such setting; perhaps limits.retentionMilliseconds\n",
-        "\(file): limits.loops: there is no such setting; perhaps loops\n", "\(file): loops: it must be",
-        "BELFRY_LIMITS_ENTRIES: there is no such setting; perhaps BELFRY_LIMITS_ENTRIES_PER_SPACE\n",
+        "\(file): limts: there is no such setting; perhaps limits is meant\n",
+        "\(file): entriesPerSpace: there is no such setting; perhaps limits.entriesPerSpace is meant\n",
+        "\(file): limits.retention: there is no such setting; perhaps limits.retentionMilliseconds is meant\n",
+        "\(file): limits.loops: there is no such setting; perhaps loops is meant\n",
+        "\(file): loops: it must be",
+        "BELFRY_LIMITS_ENTRIES: there is no such setting; perhaps BELFRY_LIMITS_ENTRIES_PER_SPACE is meant\n",
         "BELFRY_LISTN is not read; perhaps BELFRY_LISTEN is meant\n", "--listen: it must be HOST:PORT",
         "a broker would not start: 7 mistakes\n",
       ] { #expect(outcome.err.contains(said), "\(said) is not in \(outcome.err)") }

@@ -75,7 +75,7 @@ import Testing
     (["explain", "--account", "bob"], "MESSAGE is needed: the notification"),
     (["explain", "7", "--message", "7", "--account", "bob"], "is given twice"),
     (["explain", "seven", "--account", "bob"], "MESSAGE must be a message id"),
-    (["audit", "--since", "yesterday"], "--since must be a time as"),
+    (["audit", "--since", "yesterday"], "--since must be a time such as"),
     (["channel", "show", "12"], "CHANNEL is needed: the channel"),
     (["member", "add", "12"], "ACCID or --file is needed"),
     (["server", "delete", "12"], "--yes, to do it without asking"),
@@ -93,7 +93,7 @@ import Testing
     #expect(outcome.code == 2)
     #expect(outcome.out.isEmpty)
     #expect(outcome.err.contains(said), "\(outcome.err)")
-    #expect(outcome.err.contains("--help says more"))
+    #expect(outcome.err.contains("--help shows more"))
   }
 
   @Test func `no token is wrong usage, before anything is asked`() throws {

@@ -43,7 +43,7 @@ import Testing
       [.problem(404, code: "notFound", detail: "there is nothing at this path")]
     }
     let prefixed = try Executable().run("server", "list", "--url", "\(server.url)/prefix")
-    #expect(prefixed.err.contains("does --url name the broker alone?"), "\(prefixed.err)")
+    #expect(prefixed.err.contains("does --url have a path?"), "\(prefixed.err)")
     let authorities = try Executable().run(
       "server", "list", "--url", "https://127.0.0.1:\(server.port)", "--ca", "/none")
     #expect(authorities.err.contains("a file of certificates in PEM"), "\(authorities.err)")

@@ -59,7 +59,7 @@ import Testing
     ("redis+sentinel://a", "the master's name is missing"),
     ("redis+sentinel://a/", "the master's name is missing"),
     ("redis+sentinel://a//1", "the master's name is missing"),
-    ("redis+sentinel://a/50%", "the master's name has a broken percent-encoding"),
+    ("redis+sentinel://a/50%", "the master's name has an invalid percent-encoding"),
     ("redis+sentinel://a/main/x", "the database must be a number"),
     ("redis+sentinel://a/main/1/2", "the database must be a number"),
     ("redis+sentinel://a/main?db=1", "only ?sentinel_username=, sentinel_password= may"),

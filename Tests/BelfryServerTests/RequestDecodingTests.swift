@@ -90,7 +90,7 @@ import Testing
 
   @Test func theFieldThatWasProbablyMeantIsNamed() throws {
     let nearest = refusal(Self.send, try changed(Self.send, "toAccid", "[\"bob\"]"))
-    #expect(nearest?.detail == "is not a field of this request; perhaps toAccids")
+    #expect(nearest?.detail == "is not a field of this request; perhaps toAccids is meant")
     let far = refusal(Self.send, try changed(Self.send, "frobnicate", "1"))
     #expect(far?.detail == "is not a field of this request")
   }

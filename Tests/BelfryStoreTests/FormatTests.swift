@@ -45,7 +45,7 @@ import Testing
     ),
     (
       "moving 3 64 a1 1795238998540 redis://node-1:7001",
-      "this keyspace is being moved to redis://node-1:7001: wait for the end of belfry move"
+      "this keyspace is being moved to redis://node-1:7001: wait until belfry move ends"
     ),
     (
       "moved 3 64 a1 1795238998540 redis://node-1:7001",

@@ -82,7 +82,7 @@ import Testing
     try await withRedisSentinels { redis in
       try await withBroker(of: redis.url(of: redis.sentinels, name: "nobody")) { broker in
         try await broker.eventually {
-          $0.refusal(.unsuitable)?.contains("no master of the name \"nobody\"") == true
+          $0.refusal(.unsuitable)?.contains("no master with the name \"nobody\"") == true
         }
         #expect(await broker.storeError { _ = try await $0.append("ding") }?.code == .unavailable)
       }

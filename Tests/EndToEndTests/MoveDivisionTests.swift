@@ -20,7 +20,7 @@ extension EndToEnd {
                 ["move", "--from", from, "--to", to, "--partitions", "\(partitions.1)"], in: world[0]
               ).end()
               #expect(
-                divided.contains("  partitions       \(partitions.1), where there were \(partitions.0)"))
+                divided.contains("  partitions       \(partitions.1) (\(partitions.0) before the move)"))
               #expect(divided.contains("  differing        0\n"), "\(divided)")
               let kept = try await CommandRun(
                 ["move", "--from", try #require(twin.tcpURL), "--to", try #require(same.tcpURL)], in: world[0]

@@ -125,7 +125,7 @@ extension EndToEnd {
               let text = try await again.end()
               let isFinished =
                 text.contains("was moved to") || text.contains("moved from")
-                || text.contains("come to its end")
+                || text.contains(" finished")
               let isCancelled =
                 text.contains("has its keyspace again") || text.contains("it is not being moved")
               #expect(isFinished != isCancelled, "\(comment): \(text)")

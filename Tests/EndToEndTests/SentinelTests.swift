@@ -75,7 +75,8 @@ extension EndToEnd {
         let broker = try Broker(redisURL: redis.url(of: redis.sentinels, name: "nobody"))
         try await broker.start(waits: false)
         #expect(await broker.hasEnded())
-        #expect(broker.log.contains("the Sentinels watch no master of the name \"nobody\""), "\(broker.log)")
+        #expect(
+          broker.log.contains("the Sentinels watch no master with the name \"nobody\""), "\(broker.log)")
         await broker.remove()
       }
     }

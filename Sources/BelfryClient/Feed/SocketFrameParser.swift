@@ -48,11 +48,11 @@ struct SocketFrameParser: Sendable {
     if first & Self.reservedBits != 0 { return "a reserved bit is set" }
     switch first & 0x0F {
     case 0: return message == nil ? "there is nothing to continue" : nil
-    case 1: return message == nil ? nil : "a message begins within another"
+    case 1: return message == nil ? nil : "a message begins inside another"
     case 8, 9, 10:
       return first & Self.lastBit == 0 || second > Self.controlBytesMax
         ? "a control frame is long or fragmented" : nil
-    default: return "it is neither text nor control"
+    default: return "it is neither a text frame nor a control frame"
     }
   }
 
@@ -64,7 +64,9 @@ struct SocketFrameParser: Sendable {
       message = (message ?? []) + payload
       guard first & Self.lastBit != 0, let text = message else { return }
       message = nil
-      guard (try? UTF8Span(validating: text.span)) != nil else { throw .badFrame("a text is not UTF-8") }
+      guard (try? UTF8Span(validating: text.span)) != nil else {
+        throw .badFrame("a text message is not UTF-8")
+      }
       read(text, into: &items)
     case 8: replies += Self.frame(8, Array(payload.prefix(2)))
     case 9: replies += Self.frame(10, payload)

@@ -73,7 +73,7 @@ extension BelfryClient {
     if let cursor {
       guard cursor.isHeaderValue else {
         throw BelfryError(
-          .invalidField, "the cursor is not one that Belfry gave; begin without a cursor", field: "after")
+          .invalidField, "the cursor is not one that Belfry gave; start without a cursor", field: "after")
       }
       request.headers["Last-Event-ID"] = cursor
     }

@@ -83,7 +83,8 @@ package struct FeedSnapshot: Sendable {
       if snapshot.history == store.history { return snapshot }
     }
     throw StoreError(
-      .unavailable, "Redis began a new history \(historiesMax) times meanwhile", at: "snapshot of \(account)")
+      .unavailable, "Redis began a new history \(historiesMax) times during the read",
+      at: "snapshot of \(account)")
   }
 
   /// A store that begins a new history so often while one snapshot is taken is as good as away.
@@ -163,7 +164,7 @@ package struct FeedSnapshot: Sendable {
       if found.isSubset(of: neighbours) { return (own, index) }
       neighbours.formUnion(found)
     }
-    throw StoreError(.corrupt, "it knows of ids that were never allotted", at: "index of \(account)")
+    throw StoreError(.corrupt, "it names ids that were never assigned", at: "index of \(account)")
   }
 
   /// The account's memberships in these spaces and in its personal space.

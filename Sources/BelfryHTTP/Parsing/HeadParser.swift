@@ -79,7 +79,7 @@ struct HeadParser {
       ? .targetTooLong(limitBytes: limits.bytesMax) : .headersTooLarge(limitBytes: limits.bytesMax)
   }
 
-  static let linesFlaw = "each line must end with CR LF; none may be folded or hold NUL"
+  static let linesFlaw = "each line must end with CR LF; none may be folded or contain NUL"
 }
 
 /// The limits of a head.

@@ -116,7 +116,7 @@ final class HandshakeSet {
   private func endLongestWaiting() {
     while let longest = begun.popFirst() {
       guard !longest.isClosed else { continue }
-      note(.tooManyWait, "too many other handshakes wait for their clients", longest.client)
+      note(.tooManyWait, "too many other handshakes are waiting for their clients", longest.client)
       return end(longest)
     }
   }

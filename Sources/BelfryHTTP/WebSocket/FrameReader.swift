@@ -126,7 +126,7 @@ extension FrameReader {
     }
     if opcode == .binary, !isWithinText { return .unsupportedData }
     if opcode == .continuation { return isWithinText ? nil : .violation("there is nothing to continue") }
-    return isWithinText ? .violation("a message begins within another") : nil
+    return isWithinText ? .violation("a message begins inside another") : nil
   }
 
   private func flawOfSecond(_ byte: UInt8) -> WebSocketClose? {

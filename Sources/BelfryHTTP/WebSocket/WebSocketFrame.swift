@@ -106,8 +106,8 @@ package struct WebSocketClose: Error, Sendable, Hashable {
   }
 
   static func violation(_ reason: String) -> WebSocketClose { WebSocketClose(1_002, reason) }
-  package static let unsupportedData = WebSocketClose(1_003, "only text is taken")
-  static let notUTF8 = WebSocketClose(1_007, "a text must be UTF-8")
+  package static let unsupportedData = WebSocketClose(1_003, "only text messages are accepted")
+  static let notUTF8 = WebSocketClose(1_007, "a text message must be UTF-8")
   static func tooLong(limitBytes: Int) -> WebSocketClose {
     WebSocketClose(1_009, "a message has at most \(limitBytes) bytes")
   }

@@ -270,5 +270,7 @@ extension Kind {
 }
 
 extension Refusal {
-  package static func noCursor(_ path: String) -> Refusal { .invalid(path, "is not a cursor of this server") }
+  package static func noCursor(_ path: String) -> Refusal {
+    .invalid(path, "is not a cursor that Belfry gave")
+  }
 }

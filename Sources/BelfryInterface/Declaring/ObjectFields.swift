@@ -138,7 +138,7 @@ extension Kind where Value == [UTF8Text: String] {
 extension Refusal {
   /// The refusal of an undeclared name. It tells the nearest declared one.
   static func unknownName(_ name: UTF8Text, _ why: String, among declared: [String]) -> Refusal {
-    let nearest = NearestWord.to(name.string, among: declared).map { "; perhaps \($0)" } ?? ""
+    let nearest = NearestWord.to(name.string, among: declared).map { "; perhaps \($0) is meant" } ?? ""
     return Refusal.invalid("", why + nearest).under(name)
   }
 

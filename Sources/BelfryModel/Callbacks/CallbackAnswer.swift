@@ -128,7 +128,7 @@ private struct CallbackFields {
 
   func text(_ name: String) throws(Refusal) -> String? {
     guard let value = self[name] else { return nil }
-    guard case .string(let text) = value else { throw .invalid(name, "must be a text") }
+    guard case .string(let text) = value else { throw .invalid(name, "must be a string") }
     return text
   }
 
@@ -189,7 +189,7 @@ extension UpdateNotification {
       var patch = answer.patch
       (patch.body, patch.ext) = (nil, nil)
       do throws(Refusal) {
-        guard patch.isEmpty else { throw .invalid("patch", "of an update changes body and ext only") }
+        guard patch.isEmpty else { throw .invalid("patch", "of an update may change only body and ext") }
         return try UpdateNotification(
           entry, in: space, by: actor, body: answer.patch.body ?? body, ext: answer.patch.ext ?? ext,
           status: status)

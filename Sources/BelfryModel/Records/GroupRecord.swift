@@ -86,6 +86,8 @@ extension GroupRecord {
     }
     guard isAllMuted, member.role == .member, !member.rights.isAllowListed else { return }
     throw Refusal(
-      .muted, "all are muted in this group; only the owner, the admins and the allow list may send")
+      .muted,
+      "everybody is muted in this group; only the owner, the admins and the accounts on the allow list may send"
+    )
   }
 }

@@ -53,7 +53,7 @@ extension NotificationContent {
     switch clientType {
     case .text(let text): try check(text, "fromClientType", bytes: 0...Limits.clientTypeBytes)
     case .number(let number) where !ClientType.numbers.contains(number):
-      throw .invalid("fromClientType", "must be a text, or a number of 0 to \(Int32.max)")
+      throw .invalid("fromClientType", "must be a string, or a number from 0 to \(Int32.max)")
     case .number, nil: break
     }
   }
@@ -61,7 +61,7 @@ extension NotificationContent {
   private func checkReceivers() throws(Refusal) {
     guard let toAccids else { return }
     guard (1...Limits.namedReceivers).contains(toAccids.count) else {
-      throw .invalid("toAccids", "must name 1 to \(Limits.namedReceivers) accounts, has \(toAccids.count)")
+      throw .invalid("toAccids", "must name 1 to \(Limits.namedReceivers) accounts, names \(toAccids.count)")
     }
     var seen: Set<AccountID> = []
     for (index, account) in toAccids.enumerated() where !seen.insert(account).inserted {

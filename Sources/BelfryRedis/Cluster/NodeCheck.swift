@@ -38,15 +38,15 @@ struct NodeRole: Hashable {
         + "as in redis+sentinel://host:26379/NAME"
     }
     if kind == .clusterNode, endpoint.sentinels != nil {
-      return "it is a node of a cluster, which does without Sentinels: name one of its nodes with redis://"
+      return "it is a node of a cluster, which needs no Sentinels: name one of its nodes with redis://"
     }
     if kind == .clusterNode {
       return endpoint.database == 0
-        ? nil : "a cluster has the database 0 only: leave the number out of the URL"
+        ? nil : "a cluster has only database 0: leave the number out of the URL"
     }
     guard isReplica else { return nil }
     let master = [replication["master_host"], replication["master_port"]].compactMap { $0.map(String.init) }
     return
-      "it is a replica of \(master.joined(separator: ":")), where nothing can be written: name the master"
+      "it is a replica of \(master.joined(separator: ":")), which cannot be written to: name the master"
   }
 }

@@ -365,7 +365,8 @@ extension RedisCluster {
       // The node was set up while the first key was elsewhere, and so without a look at that key.
       node(at: owner).reconnect(
         because: RedisError(
-          .unavailable, cause: "it has become the first key's", place: endpoint(at: owner).description))
+          .unavailable, cause: "it has become the node of the first key",
+          place: endpoint(at: owner).description))
     }
     let now = ContinuousClock.now
     for (address, node) in nodes where !wanted.contains(address) {

@@ -129,7 +129,7 @@ extension ShardSubscriber {
       nodes[address]?.held.dropAll()
       nodes[address]?.subscriber.reconnect(
         because: RedisError(
-          .overloaded, cause: "too many live messages wait for replicas",
+          .overloaded, cause: "too many live messages are waiting for replicas",
           place: cluster.endpoint(at: address).description))
     case .ask:
       guard let node = nodes[address] else { return }

@@ -30,7 +30,7 @@ package struct SentinelGroup: Sendable, Hashable {
       throw .invalidEndpoint("the master's name is missing, as in redis+sentinel://host:26379/NAME")
     }
     guard let decoded = percentDecoded(name.utf8, plusIsSpace: false) else {
-      throw .invalidEndpoint("the master's name has a broken percent-encoding")
+      throw .invalidEndpoint("the master's name has an invalid percent-encoding")
     }
     self.init(name: decoded, sentinels: sentinels)
   }
@@ -47,7 +47,7 @@ package struct SentinelGroup: Sendable, Hashable {
       }
       guard let value = percentDecoded(field.dropFirst(key.count + 1).utf8, plusIsSpace: false),
         !value.isEmpty
-      else { throw .invalidEndpoint("\(key)= is empty, or has a broken percent-encoding") }
+      else { throw .invalidEndpoint("\(key)= is empty, or has an invalid percent-encoding") }
       if key == "sentinel_username" { username = value } else { password = value }
     }
     guard username == nil || password != nil else {

@@ -126,7 +126,7 @@ final class SentinelLookup {
     switch failure {
     case .unknownName:
       RedisError(
-        .unsuitable, cause: "the Sentinels watch no master of the name \"\(group.name)\"",
+        .unsuitable, cause: "the Sentinels watch no master with the name \"\(group.name)\"",
         place: endpoint.description)
     case .noAnswer:
       RedisError(

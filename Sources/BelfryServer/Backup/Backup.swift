@@ -83,7 +83,7 @@ package struct Backup {
     guard BackupFile.text(written.counts) == BackupFile.text(contents.counts) else {
       throw BackupError(
         .countsDiffer,
-        "Redis gave \(BackupFile.text(contents.counts)); the file holds \(BackupFile.text(written.counts))",
+        "Redis gave \(BackupFile.text(contents.counts)), but the file holds \(BackupFile.text(written.counts))",
         at: file)
     }
     try writer.keep()
@@ -97,10 +97,10 @@ package struct Backup {
     if error.code == .unsuitable { return "keep the append-only files of all its nodes (docs/cluster.md)" }
     return switch error.replyCode {
     case "NOPERM", "NOAUTH":
-      "the user in the URL must be allowed SYNC and REPLCONF"
+      "the user in the URL needs permission for SYNC and REPLCONF"
     case "ERR" where error.cause.contains("unknown command"):
       "this Redis does not give snapshots to clients: use the backups of its operator"
-    case "LOADING": "it reads its data: try again when it is ready"
+    case "LOADING": "it is loading its data: try again when it is ready"
     default: nil
     }
   }
@@ -125,8 +125,8 @@ extension Backup {
     let contents = try copyItems(reader, writer, endpoint)
     guard contents.counts.keys > 0 else {
       throw BackupError(
-        .nothingThere, "it has no data of Belfry in database \(endpoint.database)",
-        at: endpoint.description, advice: "name the Redis that the brokers use, as they do")
+        .nothingThere, "it has no Belfry data in database \(endpoint.database)",
+        at: endpoint.description, advice: "name the Redis that the brokers use, with the same URL")
     }
     try writer.note(BackupFile.Note.counts, BackupFile.text(contents.counts))
     try writer.end()
@@ -145,7 +145,8 @@ extension Backup {
         // Redis's own count of its keys shows that the snapshot was understood.
         guard keysSeen == keysAnnounced else {
           throw BackupError(
-            .countsDiffer, "it holds \(keysAnnounced) keys, and \(keysSeen) came", at: endpoint.description)
+            .countsDiffer, "it holds \(keysAnnounced) keys, but \(keysSeen) arrived", at: endpoint.description
+          )
         }
         return contents
       case .size(endpoint.database, let keys): keysAnnounced += keys
@@ -197,7 +198,7 @@ extension RedisEndpoint {
     guard sentinels == nil else {
       throw BackupError(
         .redisFailed, "a backup cannot find its Redis through Sentinels", at: description,
-        advice: "name the Redis itself, as redis://host:6379; for a backup a replica will do")
+        advice: "name the Redis itself, such as redis://host:6379; for a backup a replica is enough")
     }
   }
 }

@@ -36,7 +36,7 @@ final class BackupReader {
         contents.byteCount = reader.bytesRead
         guard isBackup else { throw isForeign }
         guard countsNoted == BackupFile.text(contents.counts) else {
-          throw BackupError(.damaged, "it has less than its header says", at: path)
+          throw BackupError(.damaged, "it holds less than its header says", at: path)
         }
         return nil
       }
@@ -64,7 +64,7 @@ final class BackupReader {
   private var isForeign: BackupError {
     BackupError(
       .notABackup, "it is a snapshot of a Redis, but not one that belfry backup made", at: path,
-      advice: "start a redis-server from it, and make a backup of that with --redis URL")
+      advice: "start a redis-server with it, and back that up with --redis URL")
   }
 
   private func take(_ name: String, _ value: String) throws(BackupError) {

@@ -40,7 +40,7 @@ final class BackupWriter {
   static func checkIsFree(_ path: String) throws(BackupError) {
     guard unsafe access(path, F_OK) != 0 else {
       throw BackupError(
-        .fileExists, "the file exists, and files are not overwritten: name another one", at: path)
+        .fileExists, "the file exists, and existing files are not overwritten: name another file", at: path)
     }
   }
 

@@ -24,12 +24,12 @@ enum Folder {
   static func checkOwner(_ path: String) throws(StartError) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
-      throw .refused(.dataFolderUnusable, "cannot look at it", at: path)
+      throw .refused(.dataFolderUnusable, "cannot read who owns it", at: path)
     }
     guard status.st_uid == geteuid() else {
       throw StartError(
         .dataFolderUnusable,
-        "it belongs to the user with id \(status.st_uid), and this command runs as the one with id \(geteuid()): "
+        "it belongs to the user with id \(status.st_uid), and this command runs as the user with id \(geteuid()): "
           + "run it as the broker's user (sudo -u)",
         at: path)
     }

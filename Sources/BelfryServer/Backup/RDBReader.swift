@@ -131,7 +131,7 @@ final class RDBReader {
     guard written == computed || written == 0 && !needsChecksum else {
       throw BackupError(.damaged, "its checksum is wrong: some of its bytes have changed", at: place)
     }
-    guard try !has(1) else { throw BackupError(.damaged, "something follows its end", at: place) }
+    guard try !has(1) else { throw BackupError(.damaged, "there is something after its end", at: place) }
   }
 }
 

@@ -73,7 +73,7 @@ actor RedisSession {
     return RedisSetUp([RedisCommand("CLIENT", "SETNAME", name)]) { _ throws(RedisError) in
       guard !spent.isSpent else {
         throw RedisError(
-          .connectionLost, cause: "the connection was lost meanwhile", place: endpoint.description)
+          .connectionLost, cause: "the connection was lost", place: endpoint.description)
       }
       spent.isSpent = true
       return nil

@@ -49,7 +49,7 @@ package struct Restore {
     guard BackupFile.text(counts) == BackupFile.text(contents.counts) else {
       throw BackupError(
         .countsDiffer,
-        "the backup holds \(BackupFile.text(contents.counts)); restored were \(BackupFile.text(counts))",
+        "the backup holds \(BackupFile.text(contents.counts)), but what was restored holds \(BackupFile.text(counts))",
         at: place, advice: "nothing is left of it; did something else write there meanwhile?")
     }
   }

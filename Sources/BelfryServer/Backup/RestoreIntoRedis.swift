@@ -45,7 +45,7 @@ extension Restore {
     try await session.scan(KeyspaceKey.pattern) { keys throws(BackupError) in
       throw BackupError(
         .keyspaceExists,
-        "it holds a keyspace already (\(String(decoding: keys.first ?? [], as: UTF8.self))), and nothing is "
+        "it already holds a keyspace (\(String(decoding: keys.first ?? [], as: UTF8.self))), and nothing is "
           + "overwritten",
         at: session.endpoint.description,
         advice: "stop all brokers on it; restore into another database or Redis, or empty this one first")
@@ -70,7 +70,7 @@ extension Restore {
     if error.cause.hasPrefix("OOM") {
       error.advice = "the backup needs more memory than its maxmemory leaves; nothing was restored"
     } else if error.cause.contains("DUMP payload version") {
-      error.advice = "the backup is of a later Redis than this one; nothing was restored"
+      error.advice = "the backup was made from a later version of Redis than this one; nothing was restored"
     }
     return error
   }
@@ -112,7 +112,7 @@ extension Restore {
       RedisCommand("EVAL", Self.publishing, 0, KeyspaceKey.prefix, Self.draftPrefix))
     guard reply != .integer(0) else {
       throw BackupError(
-        .keyspaceExists, "a broker has begun a keyspace there meanwhile; nothing was restored",
+        .keyspaceExists, "a broker has meanwhile created a keyspace there; nothing was restored",
         at: session.endpoint.description, advice: "stop all brokers on it, and empty it first")
     }
   }

@@ -24,7 +24,7 @@ extension Setting {
       configuration.browsers.hosts = try value.distinct(of: "hosts") { text throws(StartError) in
         guard let host = HostName(Substring(text)) else {
           throw value.refused(
-            "each of them must be a host with or without a port, as belfry.example or [::1]:8080")
+            "each of them must be a host with or without a port, such as belfry.example or [::1]:8080")
         }
         return host
       }

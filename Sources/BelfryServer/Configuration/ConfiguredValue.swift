@@ -40,8 +40,8 @@ struct ConfiguredValue: Sendable, Hashable {
 
   /// A list of texts. A variable holds it as the file does, as JSON.
   func texts() throws(StartError) -> [String] {
-    try elements(of: "texts").map { element throws(StartError) in
-      guard case .string(let text) = element else { throw refused("it must be a list of texts") }
+    try elements(of: "strings").map { element throws(StartError) in
+      guard case .string(let text) = element else { throw refused("it must be a list of strings") }
       return text
     }
   }

@@ -30,7 +30,7 @@ enum FileOpenness: Sendable {
     case .readable:
       throw StartError(
         .secretUnusable,
-        "users other than its owner may write it (mode \(mode)), so they could add keys: chmod go-w \(path)",
+        "users other than its owner may write to it (mode \(mode)), so they could add keys: chmod go-w \(path)",
         at: path)
     case .closed:
       throw StartError(

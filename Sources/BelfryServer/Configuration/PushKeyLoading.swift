@@ -19,7 +19,7 @@ extension VAPIDKey {
     }
     let pem = try SmallFile.read(path, sizeMaxBytes: P256PrivateKey.pemMaxBytes, openness: .readable)
     guard let key = P256PrivateKey(pem: pem) else {
-      throw StartError(.secretUnusable, "it has no private key on P-256 in PEM, without a password", at: path)
+      throw StartError(.secretUnusable, "it must be a P-256 private key in PEM, without a password", at: path)
     }
     return VAPIDKey(key, contact: settings.contact)
   }

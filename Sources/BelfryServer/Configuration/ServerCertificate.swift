@@ -72,6 +72,6 @@ final class ServerCertificate: Sendable {
     let (times, now) = (tls.context.certificateTimes, WallClock.nowMilliseconds() / 1_000)
     if now > times.upperBound { return "the certificate has expired, at \(until)" }
     let begin = Timestamp.text(milliseconds: times.lowerBound * 1_000)
-    return now < times.lowerBound ? "the certificate is not good before \(begin)" : nil
+    return now < times.lowerBound ? "the certificate is not valid before \(begin)" : nil
   }
 }

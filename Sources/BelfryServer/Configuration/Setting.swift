@@ -107,7 +107,8 @@ extension Setting {
 extension StartError {
   /// - Parameter nearest: the name that was probably meant.
   static func unknownSetting(_ nearest: String?, at place: String) -> StartError {
-    StartError(.unknownKey, "there is no such setting" + (nearest.map { "; perhaps \($0)" } ?? ""), at: place)
+    StartError(
+      .unknownKey, "there is no such setting" + (nearest.map { "; perhaps \($0) is meant" } ?? ""), at: place)
   }
 }
 
@@ -120,7 +121,7 @@ extension Setting {
   private static let general: [Setting] = [
     Setting("listen", shown: { $0.listen.description }) { configuration, value throws(StartError) in
       guard let address = ListenAddress(try value.text()) else {
-        throw value.refused("it must be HOST:PORT, as 127.0.0.1:8080 or [::1]:8080 or 0.0.0.0:8080")
+        throw value.refused("it must be HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or 0.0.0.0:8080")
       }
       configuration.listen = address
     },
@@ -181,7 +182,7 @@ extension Setting {
     },
     Setting(
       "embeddedRedis.configFile", shown: { $0.embeddedRedis.configFile },
-      otherwise: "the one that the program brings along"
+      otherwise: "the one that comes with Belfry"
     ) { configuration, value throws(StartError) in
       configuration.embeddedRedis.configFile = try value.text()
     },
@@ -194,7 +195,7 @@ extension Setting {
     },
     Setting(
       "embeddedRedis.maxMemoryBytes", shown: { $0.embeddedRedis.maxMemoryBytes.map { "\($0)" } },
-      otherwise: "half of the memory there is"
+      otherwise: "half of the memory of the machine or the container"
     ) { configuration, value throws(StartError) in
       let bytes = try value.integer(in: 0...Int(Int64.max))
       // With less, Redis has no memory for the function library.

@@ -5,7 +5,7 @@ import BelfryTransport
 extension Setting {
   /// The settings for TLS with clients.
   static let tls: [Setting] = [
-    Setting("tls.certificateFile", shown: { $0.tls.certificateFile }, otherwise: "none, and plain HTTP") {
+    Setting("tls.certificateFile", shown: { $0.tls.certificateFile }, otherwise: "none: plain HTTP") {
       configuration, value throws(StartError) in
       configuration.tls.certificateFile = try value.text()
     },

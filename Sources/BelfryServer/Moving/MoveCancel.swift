@@ -19,7 +19,7 @@ struct MoveCancel {
     case .moving:
       // A source that has lost its latest record would be open at the same time as its target.
       if let there = try await target?.readRecord(), there.isOpen(after: record.id) {
-        throw nothing("the move to \(record.other) has come to its end: run it again without --cancel")
+        throw nothing("the move to \(record.other) has finished: run it again without --cancel")
       }
       try await giveBack(record)
       return await removeCopies(record.id)
@@ -38,7 +38,7 @@ struct MoveCancel {
     guard try await source.setRecord([(FormatRecordField.format, record.format)], ifFormatIs: record.text)
     else {
       throw BackupError(
-        .moveUnderWay, "its format record was changed meanwhile by another belfry move", at: source.place,
+        .moveUnderWay, "its format record was meanwhile changed by another belfry move", at: source.place,
         advice: "run it again")
     }
   }
@@ -69,12 +69,12 @@ struct MoveCancel {
     }
     let there = try await target.readRecord()
     guard let claim = there.record, claim.id == record.id else {
-      throw nothing("the move to \(record.other) has come to its end")
+      throw nothing("the move to \(record.other) has finished")
     }
     if claim.stage == .arriving {
       let fields = [(FormatRecordField.format, claim.becoming(.cancelled).text)]
       guard try await target.setRecord(fields, ifFormatIs: claim.text) else {
-        throw nothing("the move to \(record.other) has just come to its end")
+        throw nothing("the move to \(record.other) has just finished")
       }
     }
     try await giveBack(record)
@@ -82,7 +82,7 @@ struct MoveCancel {
   }
 
   private func removeCopies(_ id: String) async -> String? {
-    guard let target else { return "what was copied is still there; the next move to there removes it" }
+    guard let target else { return "what was copied is still there; the next move to that Redis removes it" }
     do throws(BackupError) {
       guard let claim = try await target.readRecord().record, claim.id == id else { return nil }
       let cancelled = claim.becoming(.cancelled)
@@ -95,7 +95,7 @@ struct MoveCancel {
       return nil
     } catch {
       return
-        "what was copied to \(target.place) is still there (\(error.cause)); the next move to there removes it"
+        "what was copied to \(target.place) is still there (\(error.cause)); the next move to that Redis removes it"
     }
   }
 }

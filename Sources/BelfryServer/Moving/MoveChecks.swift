@@ -64,7 +64,7 @@ extension MoveRun {
         throw MoveSide.unsuitable(
           node.endpoint,
           "its clock differs by \(abs(difference) / 1_000) seconds from that of \(source.place)",
-          advice: "set the clocks right: what expires would expire earlier or later")
+          advice: "correct the clocks: otherwise keys would expire earlier or later")
       }
     }
   }

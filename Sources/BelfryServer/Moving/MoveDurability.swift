@@ -25,7 +25,7 @@ extension MoveRun {
   func settleSource() async throws(BackupError) -> [String] {
     try await waitForDisks(of: source).map {
       "\($0) keeps nothing on its disk (appendonly no): if it is started again from an older snapshot, it does not know that "
-        + "it was moved, so see to it that no broker has its address"
+        + "it was moved, so make sure that no broker has its address"
     }
   }
 

@@ -13,8 +13,8 @@ enum MoveOthers {
       while found.contains(where: { $0.idleSeconds <= silenceMaxSeconds }) {
         guard .now < deadline else {
           throw BackupError(
-            .moveUnderWay, "another belfry move is at work on it, from \(found[0].address)", at: side.place,
-            advice: "wait for its end, or end it")
+            .moveUnderWay, "another belfry move is working on it, from \(found[0].address)", at: side.place,
+            advice: "wait until that command ends, or stop it")
         }
         _ = Poll.readable([], until: .now + .milliseconds(50))
         found = try await others(at: node)

@@ -91,7 +91,7 @@ struct MoveRun: Sendable {
 
   func overtaken(_ side: MoveSide) -> BackupError {
     BackupError(
-      .moveUnderWay, "its format record was changed meanwhile, by another belfry move or a broker",
+      .moveUnderWay, "its format record was meanwhile changed by another belfry move or a broker",
       at: side.place, advice: "run it again")
   }
 
@@ -99,8 +99,7 @@ struct MoveRun: Sendable {
     try await target.scan { index, keys throws(BackupError) in
       throw BackupError(
         .keyspaceExists,
-        "it holds something of Belfry's already (\(String(decoding: keys.first ?? [], as: UTF8.self))), and nothing is "
-          + "overwritten",
+        "it already holds Belfry keys (\(String(decoding: keys.first ?? [], as: UTF8.self))), and nothing is overwritten",
         at: target.nodes[index].endpoint.description,
         advice: "move to another Redis, or remove the keys belfry:* of this one first")
     }
@@ -181,9 +180,9 @@ extension MoveRun {
     let (here, there) = (try await source.readRecord(), try await target.readRecord())
     guard let format = here.format else {
       throw BackupError(
-        .nothingThere, "it has no keyspace of Belfry in database \(source.endpoint.database)",
+        .nothingThere, "it has no Belfry keyspace in database \(source.endpoint.database)",
         at: source.place,
-        advice: "--from names the Redis that the brokers use, as they do")
+        advice: "--from names the Redis that the brokers use, with the same URL")
     }
     guard let record = here.record else { return try await standing(open: format, here, there) }
     if let claim = there.record, claim.stage == .arriving, claim.id == record.id {
@@ -220,7 +219,7 @@ extension MoveRun {
     }
     guard let leftover = there.record else {
       throw BackupError(
-        .keyspaceExists, "it holds a keyspace already, and nothing is overwritten", at: target.place,
+        .keyspaceExists, "it already holds a keyspace, and nothing is overwritten", at: target.place,
         advice: "move to another Redis, or remove the keys belfry:* of this one first")
     }
     switch leftover.stage {
@@ -234,11 +233,11 @@ extension MoveRun {
         .moveUnderWay,
         "it is the target of a move from \(leftover.other), which no longer has a record of that move",
         at: target.place,
-        advice: "run the same command with --cancel, which removes what was copied, and then again without")
+        advice: "run the same command with --cancel, which removes what was copied, and then without it")
     case .arriving, .moving, .moved:
       throw BackupError(
         .moveUnderWay, "its format record says \"\(text)\": it takes part in another move", at: target.place,
-        advice: "let that come to its end, or cancel it")
+        advice: "let that move finish, or cancel it")
     }
   }
 }

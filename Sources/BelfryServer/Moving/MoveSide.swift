@@ -42,7 +42,7 @@ extension MoveSide {
         throw unsuitable(endpoint, "it is a Sentinel, which holds no data: name the master that it watches")
       default:
         guard try await seed.facts("replication")["role"] != "slave" else {
-          throw unsuitable(endpoint, "it is a replica, where nothing can be written: name the master")
+          throw unsuitable(endpoint, "it is a replica, which cannot be written to: name the master")
         }
         return MoveSide(endpoint: endpoint, nodes: [seed], isCluster: false, owners: nil)
       }
@@ -56,7 +56,7 @@ extension MoveSide {
     _ seed: RedisSession, on loop: EventLoop
   ) async throws(BackupError) -> MoveSide {
     guard seed.endpoint.database == 0 else {
-      throw unsuitable(seed.endpoint, "a cluster has the database 0 only: leave the number out of the URL")
+      throw unsuitable(seed.endpoint, "a cluster has only database 0: leave the number out of the URL")
     }
     let reply = try await seed.ask(RedisCommand("CLUSTER", "SLOTS"))
     let map = try reading { () throws(RedisError) in try SlotMap(reply, from: seed.endpoint.address) }

@@ -6,7 +6,7 @@ import BelfryModel
 
 extension WebSocketClose {
   /// The broker is shutting down, or has no room. The client should connect again.
-  static let draining = WebSocketClose(3_000, "this broker is going away: come back")
+  static let draining = WebSocketClose(3_000, "this broker ends the connection: connect again")
   static let badFrame = 4_400
   static let unauthorized = 4_401
   static let notInTime = 4_408
@@ -34,6 +34,6 @@ extension WebSocketClose {
 
   static let noConnect = WebSocketClose(notInTime, "no connect frame in time")
   static let silent = WebSocketClose(notInTime, "the client was silent for too long")
-  static let tooManyFrames = WebSocketClose(tooMuch, "too fast: frames without an operation are limited, too")
+  static let tooManyFrames = WebSocketClose(tooMuch, "too fast: frames without an operation are also limited")
   static let notConnected = WebSocketClose(badFrame, "the first frame must be connect")
 }

@@ -146,7 +146,7 @@ extension SocketSession: WebSocketOwner {
     do throws(Refusal) {
       guard caller.rest() > .zero else { throw Refusal(.unauthorized, "the token has expired") }
       guard let handler = Sockets.handlersOfFrames[request] else {
-        throw Refusal(.unavailable, "there is no operation of this name")
+        throw Refusal(.unavailable, "there is no operation with this name")
       }
       let routed = try RoutedRequest(handler, by: caller, services) { [self] in keep($0) }
       let parts = RequestParts(body: body, preset: request.preset)

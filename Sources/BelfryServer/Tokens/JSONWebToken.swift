@@ -40,7 +40,7 @@ struct JSONWebToken {
       throw TokenError("its alg is not HS256, RS256 or EdDSA")
     }
     guard let kid = header["kid"] else { return (algorithm, nil) }
-    guard case .string(let name) = kid else { throw TokenError("its kid is not a text") }
+    guard case .string(let name) = kid else { throw TokenError("its kid is not a string") }
     return (algorithm, UTF8Text(name))
   }
 }

@@ -113,7 +113,7 @@ extension TokenClaims {
   /// are none.
   private static func scopes(_ value: JSONValue?, of role: Role) throws(TokenError) -> Set<Scope>? {
     guard let value else { return nil }
-    guard case .string(let text) = value else { throw TokenError("its scope is not a text") }
+    guard case .string(let text) = value else { throw TokenError("its scope is not a string") }
     let scopes = Scope.named(in: text)
     return role == .user && scopes.isEmpty ? nil : scopes
   }

@@ -140,7 +140,7 @@ extension RedisStore {
         let (field, text) = (try reader.bytes(), try reader.bytes())
         guard let place = InvitationPlace(text: String(decoding: field, as: UTF8.self)),
           let version = MessageID(streamBytes: text)
-        else { throw RedisError(.unexpectedReply, cause: "wanted an invitation", place: "reply") }
+        else { throw RedisError(.unexpectedReply, cause: "expected an invitation", place: "reply") }
         list.add(place, at: version)
       }
       return list.places

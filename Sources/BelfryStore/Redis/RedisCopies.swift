@@ -188,7 +188,7 @@ extension CopyReaderState {
       }
     }
     if generation.isEmpty {
-      throw RedisError(.unexpectedReply, cause: "wanted the state of a reader", place: "reply")
+      throw RedisError(.unexpectedReply, cause: "expected the state of a reader", place: "reply")
     }
   }
 

@@ -38,7 +38,7 @@ extension FirstSend {
     case "different": self = .different
     case let text:
       guard case .duplicate(let id, let appendedAt)? = CommitOutcome(Array(text.utf8)[...]) else {
-        throw RedisError(.unexpectedReply, cause: "wanted a first send, got \(text)", place: "reply")
+        throw RedisError(.unexpectedReply, cause: "expected a first send, got \(text)", place: "reply")
       }
       self = .same(id, appendedAt: appendedAt)
     }

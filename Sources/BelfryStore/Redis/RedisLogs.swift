@@ -294,7 +294,7 @@ extension LogEntry {
 extension MessageID {
   fileprivate init(replied bytes: ArraySlice<UInt8>) throws(RedisError) {
     guard let id = MessageID(streamBytes: bytes) else {
-      throw RedisError(.unexpectedReply, cause: "wanted a stream id", place: "reply")
+      throw RedisError(.unexpectedReply, cause: "expected a stream id", place: "reply")
     }
     self = id
   }

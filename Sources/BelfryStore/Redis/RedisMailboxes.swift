@@ -30,7 +30,7 @@ extension RedisReply {
   fileprivate func count() throws(RedisError) -> Int {
     guard let present = ifPresent else { return 0 }
     guard let number = Int(try present.string()) else {
-      throw RedisError(.unexpectedReply, cause: "wanted a number", place: "reply")
+      throw RedisError(.unexpectedReply, cause: "expected a number", place: "reply")
     }
     return number
   }

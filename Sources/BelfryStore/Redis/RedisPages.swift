@@ -14,7 +14,7 @@ extension RedisStore {
     var (mark, scan): (UTF8Text?, TableScan) = (nil, TableScan())
     if let cursor {
       guard let found = ScanPlace(text: cursor.text) else {
-        throw StoreError(.badCursor, "no cursor of this store", at: place)
+        throw StoreError(.badCursor, "it is not a cursor of this store", at: place)
       }
       (mark, scan) = (found.mark, found.scan)
     }
@@ -29,7 +29,7 @@ extension RedisStore {
       guard let process = process.map({ UTF8Text($0) }), mark == nil || mark == process else {
         // The records so far are void, and so is the cursor that the page began at.
         if cursor == nil { return try await self.page(of: table, after: nil, limit: limit) }
-        throw StoreError(.badCursor, "a cursor of another process of Redis", at: place)
+        throw StoreError(.badCursor, "the cursor is of another process of Redis", at: place)
       }
       mark = process
       let (next, fields) = try reading(at: place) { () throws(RedisError) in try reply.scannedPage() }
@@ -78,7 +78,7 @@ extension RedisReply {
   fileprivate func scannedPage() throws(RedisError) -> (UInt64, [(field: String, text: String)]) {
     let (next, fields) = try scanned()
     guard let cursor = UInt64(next) else {
-      throw RedisError(.unexpectedReply, cause: "wanted a scan's cursor", place: "reply")
+      throw RedisError(.unexpectedReply, cause: "expected a scan's cursor", place: "reply")
     }
     return (cursor, fields.map { (field: $0.0, text: $0.1) })
   }

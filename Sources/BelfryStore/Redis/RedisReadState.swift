@@ -117,7 +117,7 @@ extension MarkOutcome {
     } else if words.count == 2, let count = Int(words[0]), let version = Int64(words[1]) {
       self = .marked(count, version: version)
     } else {
-      throw RedisError(.unexpectedReply, cause: "wanted what became of a mark", place: "reply")
+      throw RedisError(.unexpectedReply, cause: "expected the outcome of a mark", place: "reply")
     }
   }
 }
@@ -174,7 +174,7 @@ private struct ReadStateFields {
       for word in try value.string().split(separator: " ") {
         let parts = word.split(separator: "*")
         guard parts.count == 2, let space = SpaceID(key: parts[0]), let id = MessageID(streamForm: parts[1])
-        else { throw RedisError(.unexpectedReply, cause: "wanted a space and an id", place: "lagging") }
+        else { throw RedisError(.unexpectedReply, cause: "expected a space and an id", place: "lagging") }
         lagging[space] = id
       }
     default:
@@ -186,7 +186,7 @@ private struct ReadStateFields {
 extension String {
   fileprivate func asNumber() throws(RedisError) -> Int64 {
     guard let number = Int64(self) else {
-      throw RedisError(.unexpectedReply, cause: "wanted a number", place: "reply")
+      throw RedisError(.unexpectedReply, cause: "expected a number", place: "reply")
     }
     return number
   }
@@ -202,7 +202,7 @@ extension RedisCommand {
 extension RedisReply {
   fileprivate func decimalID() throws(RedisError) -> MessageID {
     guard let id = MessageID(decimalBytes: try bytes()) else {
-      throw RedisError(.unexpectedReply, cause: "wanted a message id", place: "reply")
+      throw RedisError(.unexpectedReply, cause: "expected a message id", place: "reply")
     }
     return id
   }

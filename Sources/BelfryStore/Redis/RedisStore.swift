@@ -127,7 +127,7 @@ package final class RedisStore: Store {
       }
     }
     guard let now = clock.milliseconds() else {
-      throw StoreError(.corrupt, "TIME has no answer that can be read", at: "clock")
+      throw StoreError(.corrupt, "the reply to TIME cannot be read", at: "clock")
     }
     return now
   }

@@ -27,7 +27,7 @@ extension RedisStore {
     return try reading(at: place) { () throws(RedisError) in
       let parts = try reply.array(count: 2)
       guard let time = Int64(try parts[0].string()) else {
-        throw RedisError(.unexpectedReply, cause: "wanted a time", place: place)
+        throw RedisError(.unexpectedReply, cause: "expected a time", place: place)
       }
       return SweepReading(timeMilliseconds: time, sweptAtMilliseconds: Int64(try parts[1].string()))
     }

@@ -34,7 +34,7 @@ struct CommandRunner: Sendable {
     } catch let error as UsageError {
       console.complain("\(name): \(error.message)")
       if let suggestion = error.suggestion { console.complain("  perhaps: \(suggestion)") }
-      console.complain("  \(name) --help says more")
+      console.complain("  \(name) --help shows more")
       return .wrongUsage
     } catch let error as BelfryError {
       complain(of: CommandFailure(error, of: found))

@@ -21,7 +21,9 @@ enum HelpText {
     }
     return ["belfry COMMAND [OPTIONS]   a notification queue and subscription broker"]
       + columns(rows)
-      + ["belfry COMMAND --help says all; belfry help \(table.topics.map(\.name).joined(separator: ", "))."]
+      + [
+        "belfry COMMAND --help describes a command; belfry help TOPIC describes \(table.topics.map(\.name).joined(separator: " or "))."
+      ]
   }
 
   static func topic(_ topic: HelpTopic) -> [String] {
@@ -33,7 +35,7 @@ enum HelpText {
     let commands = table.commands.filter { $0.group == name }
     return ["belfry \(name): \(table.groups[name] ?? "")", ""]
       + columns(commands.map { ($0.name, $0.summary) })
-      + ["", "belfry \(name) COMMAND --help says all about one of them, with examples."]
+      + ["", "belfry \(name) COMMAND --help describes one of them, with examples."]
   }
 
   static func command(_ command: Command) -> [String] {

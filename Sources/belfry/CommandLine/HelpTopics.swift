@@ -15,23 +15,23 @@ extension HelpTopic {
     ])
 
   private static let environment = HelpTopic(
-    name: "environment", summary: "variables that are read; options go before them",
+    name: "environment", summary: "variables that are read; options override them",
     rows: [
-      ("BELFRY_URL", "where the broker is, as --url"),
-      ("BELFRY_CA", "a file with the authorities that sign the broker's certificate, as --ca"),
-      ("BELFRY_TOKEN", "the token, as --token: arguments are visible to everybody on the machine"),
+      ("BELFRY_URL", "the broker's URL, like --url"),
+      ("BELFRY_CA", "a PEM file with the authorities that sign the broker's certificate, like --ca"),
+      ("BELFRY_TOKEN", "the token, like --token: arguments are visible to everybody on the machine"),
       (
         "BELFRY_DATA",
-        "the broker's data folder, as --data of serve, check-config, backup, restore, move and token"
+        "the broker's data folder, like --data of serve, check-config, backup, restore, move and token"
       ),
-      ("BELFRY_MOVE_TO", "the Redis to move to, as --to of move"),
+      ("BELFRY_MOVE_TO", "the Redis to move to, like --to of move"),
       ("BELFRY_SECRET_FILE", "the file with the secret that signs tokens: serve, check-config, token"),
       ("BELFRY_SECRET", "the secret itself"),
-      ("BELFRY_CONFIG", "the broker's configuration file, as --config"),
-      ("BELFRY_…", "any other setting of the broker: belfry check-config names them all"),
+      ("BELFRY_CONFIG", "the broker's configuration file, like --config"),
+      ("BELFRY_…", "any other setting of the broker: belfry check-config lists them all"),
       ("COLUMNS", "the width of tables on a terminal; by default the terminal's width"),
-      ("NO_COLOR", "if it is not empty, nothing is coloured; the same if TERM is dumb, and in a pipe"),
-      ("TZ", "the zone in which times are shown"),
+      ("NO_COLOR", "if it is not empty, nothing is coloured; nor if TERM is dumb, or in a pipe"),
+      ("TZ", "the time zone in which times are shown"),
     ])
 }
 

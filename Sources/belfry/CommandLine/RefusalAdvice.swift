@@ -30,11 +30,13 @@ extension CommandFailure {
 
   /// Advice if a token of another kind would be allowed. If nobody is allowed, the refusal itself is enough.
   private static func advice(onForbidden detail: String) -> String? {
-    if detail.contains("scope") { return "belfry token --scope mints a token that may" }
-    if detail.contains("needs an operator's") { return "belfry token --role operator mints a token that may" }
+    if detail.contains("scope") { return "belfry token --scope mints a token that may do this" }
+    if detail.contains("needs an operator's") {
+      return "belfry token --role operator mints a token that may do this"
+    }
     let isOfRole = ["app", "only ", "a user's token", "you cannot send as"].contains { detail.contains($0) }
     guard isOfRole else { return nil }
-    return "belfry token --role app mints a token that may, and with --as ACCID acts for an account"
+    return "belfry token --role app mints a token that may do this, and with --as ACCID acts for an account"
   }
 
   /// Includes the time of day, for a user who comes back to the terminal later.
@@ -50,16 +52,16 @@ extension CommandFailure {
         ? "leave --as out, or use an app's token: belfry token --role app mints one"
         : "name the account with --as ACCID"
     }
-    if error.field == "Last-Event-ID" { return "--after takes a cursor as tail --json prints it" }
+    if error.field == "Last-Event-ID" { return "--after takes a cursor that tail --json printed" }
     switch error.code {
     case .unauthorized, .tokenRevoked:
       return "give a valid token with --token or BELFRY_TOKEN; belfry token --data DIR --sub ACCID mints one"
     case .forbidden:
       return advice(onForbidden: error.detail)
     case .notMember:
-      return "belfry server mine and belfry group mine list those that the account is a member of"
+      return "belfry server mine and belfry group mine list what the account is a member of"
     case .notFound where error.detail.contains("nothing at this path"):
-      return "does --url name the broker alone? It is for scheme, host and port, without a path"
+      return "does --url have a path? It is only for scheme, host and port"
     case .muted:
       return "the mute ends when its time is up, or when the owner or an admin lifts it"
     case .banned:

@@ -27,8 +27,8 @@ extension Command {
   static let restore = Command(
     name: "restore", summary: "restore a keyspace from a file that belfry backup wrote",
     detail: """
-      Restores into a data folder that is new or holds only secrets, or into a Redis without data of \
-      Belfry. No broker may be running on it. Everything is counted before a broker can see it; if \
+      Restores into a data folder that is new or holds only secrets, or into a Redis without Belfry \
+      data. No broker may be running on it. Everything is counted before a broker can see it; if \
       anything fails, nothing is left behind. Notifications that were sent after the backup are lost.
       """,
     operands: [Operand(name: "FILE", meaning: "the backup")],
@@ -52,7 +52,7 @@ extension CommandOption {
   fileprivate static let keyspace: [CommandOption] = [
     .value("config", "FILE", "the broker's configuration file"),
     .value("data", "DIR", "the broker's data folder; by default data"),
-    .value("redis", "URL", "redis://, rediss:// or unix://; without it the Redis in DIR is meant"),
+    .value("redis", "URL", "redis://, rediss:// or unix://; by default the Redis in DIR"),
     .flag("json", "print one JSON value"),
   ]
 }

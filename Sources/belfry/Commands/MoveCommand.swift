@@ -5,16 +5,16 @@ extension Command {
   static let move = Command(
     name: "move", summary: "move all data of brokers to a cluster, or to another Redis",
     detail: """
-      During the move brokers answer 503: from the pause, whose time is printed, until they are started \
-      with the new address. Every key is compared on both sides before the target is opened, and the \
-      command ends with 0 only if all are equal. If anything fails, the keyspace is given back. After an \
-      interruption the same command continues the move, or with --cancel gives the keyspace back. Without \
-      --from it moves the Redis that belfry serve would use, also a running broker's embedded one. Put \
-      URLs with a password into BELFRY_REDIS and BELFRY_MOVE_TO.
+      Brokers answer 503 from the pause, whose time is printed, until they are started with the new \
+      address. Every key is compared on both sides before the target is opened, and the command ends with \
+      0 only if all are equal. If anything fails, the keyspace is given back. After an interruption the \
+      same command continues the move, or with --cancel gives the keyspace back. Without --from it moves \
+      the Redis that belfry serve would use, including the embedded one of a running broker. Put URLs \
+      with a password into BELFRY_REDIS and BELFRY_MOVE_TO.
       """,
     options: [
       .value("from", "URL", "the Redis that brokers use now: redis://, rediss:// or unix://"),
-      .value("to", "URL", "a Redis without data of Belfry, or any node of such a cluster"),
+      .value("to", "URL", "a Redis without Belfry data, or any node of such a cluster"),
       .value(
         "partitions", "N",
         "the new number of partitions, a larger power of two; unchanged by default"),
@@ -44,7 +44,7 @@ extension Invocation {
     let isCancelled = arguments.isSet("cancel")
     let target = arguments.text("to") ?? variable("BELFRY_MOVE_TO")
     guard target != nil || isCancelled else {
-      throw UsageError("--to is needed: a Redis without data of Belfry, or any node of such a cluster")
+      throw UsageError("--to is needed: a Redis without Belfry data, or any node of such a cluster")
     }
     for (option, name) in [("from", "BELFRY_REDIS"), ("to", "BELFRY_MOVE_TO")] {
       guard let url = arguments.text(option), url.withoutCredentials != url else { continue }

@@ -41,14 +41,14 @@ extension Invocation {
       let words = arguments.list("type")
       let types = try words.map { word in
         guard let code = Int(word) else {
-          throw UsageError("--type takes codes, as `belfry types` lists them")
+          throw UsageError("--type takes the codes of types; `belfry types` lists them")
         }
         return code
       }
       var level = AccountPreference.Level.all
       if let word = arguments.text("level") {
         guard let known = AccountPreference.Level(rawValue: word) else {
-          throw UsageError("--level is one of all, parties and none")
+          throw UsageError("--level must be all, parties or none")
         }
         level = known
       } else if !arguments.isSet("forget") {

@@ -14,7 +14,7 @@ extension Command {
 
   static let types = Command(
     name: "types", summary: "list the types of notifications and who receives each",
-    detail: "Known without a broker: they are part of the program.",
+    detail: "This needs no broker: the types are part of the program.",
     operands: [Operand(name: "CODE", meaning: "show only this type, with its fields", isRequired: false)],
     options: [.flag("json", "print one JSON value per line")],
     examples: [
@@ -36,7 +36,7 @@ extension Command {
   static let openAPI = Command(
     name: "openapi", summary: "print the description of the HTTP interface (OpenAPI 3.1)",
     detail:
-      "The same document as a broker's GET /openapi.json. Known without a broker: it is part of the program.",
+      "The same document as a broker's GET /openapi.json. This needs no broker: the document is part of the program.",
     examples: [Example("openapi", "the document, to read or to keep in a file")],
     run: { invocation in
       let text = PrettyJSON.text(of: OpenAPIDocument.value)

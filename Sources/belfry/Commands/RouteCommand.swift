@@ -201,6 +201,6 @@ extension JSONValue {
   /// The failure of a test that the broker made. Nil unless the answer says that nothing was delivered.
   fileprivate var failedDelivery: CommandFailure? {
     guard case .object(let answer) = self, answer["delivered"] == false else { return nil }
-    return CommandFailure(code: "notDelivered", detail: "the test did not arrive; why is on standard output")
+    return CommandFailure(code: "notDelivered", detail: "the test did not arrive; standard output says why")
   }
 }

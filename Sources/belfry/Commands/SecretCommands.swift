@@ -32,7 +32,7 @@ extension Command {
       expired. Streams go on.
       """,
     options: [.dataFolder, .flag("json", "print one JSON value per line")],
-    examples: [Example("secret rotate --data data", "takes some seconds; no restart is needed")],
+    examples: [Example("secret rotate --data data", "takes a few seconds; no restart is needed")],
     run: { invocation in
       let old = try invocation.changingSecrets { folder throws(StartError) in try folder.signing().kid }
       let new = try invocation.changingSecrets { folder throws(StartError) in try folder.addNext() }

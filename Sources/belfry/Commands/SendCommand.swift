@@ -9,7 +9,10 @@ extension Command {
       name. Prints the id of the notification. With --client-id a repeated command sends it only once.
       """,
     options: CommandOption.notificationFields
-      + [.value("client-id", "ID", "the sender's id for it; repeated with the same id, it is sent once")]
+      + [
+        .value(
+          "client-id", "ID", "the sender's id for it; a send repeated with the same id is sent only once")
+      ]
       + CommandOption.connection,
     examples: [
       Example("send --server 12 --body \"Practice is at seven.\"", "to everyone in server 12"),

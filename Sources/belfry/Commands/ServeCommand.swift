@@ -10,7 +10,7 @@ extension Command {
       the environment, which overrides the file.
       """,
     options: CommandOption.broker + [
-      .flag("adopt-settings", "make this broker's limits and secret those of the keyspace")
+      .flag("adopt-settings", "replace the keyspace's limits and secret with those of this broker")
     ],
     examples: [
       Example("serve --data /var/lib/belfry", "on port 8080 of this machine, with an embedded Redis"),
@@ -35,8 +35,8 @@ extension CommandOption {
     .value("data", "DIR", "the broker's folder for its secret and its Redis's data; by default data"),
     .value(
       "redis", "URL",
-      "redis://, rediss:// or unix://, or redis+sentinel:// (docs/sentinel.md); without it an embedded redis-server "
-        + "under DIR is run"),
+      "redis://, rediss:// or unix://, or redis+sentinel:// (docs/sentinel.md); by default an embedded redis-server "
+        + "under DIR"),
     .value("loops", "N", "event loops, each a thread; one per processor by default"),
     .value(
       "partitions", "N",

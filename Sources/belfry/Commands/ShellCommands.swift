@@ -10,7 +10,7 @@ extension Command {
         name: "SHELL", meaning: "bash, zsh or fish", choices: Shell.allCases.map(\.rawValue))
     ],
     examples: [
-      Example("completions bash", "commands, options and their values behind the Tab key"),
+      Example("completions bash", "the Tab key completes commands, options and their values"),
       Example("completions fish", "the same for fish"),
     ],
     run: { invocation in

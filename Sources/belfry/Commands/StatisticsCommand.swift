@@ -6,7 +6,7 @@ extension Command {
   static let statistics = Command(
     name: "stats", summary: "show statistics of the broker, in total and by event loop",
     detail: """
-      Shows totals first, then each event loop, or the least and the most of more than four loops. Numbers \
+      Shows totals first, then each event loop; for more than four loops, the least and the most. Numbers \
       that are 0 everywhere are left out. This needs an app's or an operator's token.
       """,
     options: [

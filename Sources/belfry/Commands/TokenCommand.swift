@@ -12,26 +12,26 @@ extension Command {
   static let token = Command(
     name: "token", summary: "mint a token",
     detail: """
-      Signs with the broker's secret, which it must be able to read: from a file (--secret-file) or from \
-      the broker's data folder (--data). Without either, BELFRY_SECRET_FILE, BELFRY_SECRET or BELFRY_DATA \
-      names it, as for serve; without these it is in the folder data. Any JWT library can mint the same \
-      token: HS256, with the claims sub, role, exp and device.
+      Signs with the broker's secret, which it reads from a file (--secret-file) or from the broker's data \
+      folder (--data). Without these options, BELFRY_SECRET_FILE, BELFRY_SECRET or BELFRY_DATA names the \
+      secret, as for serve; without these variables, it is in the folder data. Any JWT library can mint \
+      the same token: HS256, with the claims sub, role, exp and device.
       """,
     options: [
       .dataFolder,
-      .value("secret-file", "FILE", "the file with the secret, where the broker's configuration names one"),
+      .value("secret-file", "FILE", "the file with the secret, if the broker's configuration names one"),
       .value("sub", "ACCID", "the account of the token; any name for an app's or operator's token").required,
       .choice("role", TokenClaims.Role.allCases.map(\.rawValue), "the role; user by default"),
       .value("device", "ID", "the only device that may use it"),
-      .value("ttl", "TIME", "the lifetime, as 90m, 24h or 7d, or in seconds; a day by default"),
-      .list("scope", "SCOPE", "the scopes: read, send, manage; all that its role may do by default"),
+      .value("ttl", "TIME", "the lifetime, such as 90m, 24h or 7d, or in seconds; a day by default"),
+      .list("scope", "SCOPE", "the scopes: read, send, manage; by default all that the role may do"),
       .value("iss", "TEXT", "the issuer, if the broker requires one (tokens.issuer)"),
       .value("aud", "TEXT", "the audience, if the broker requires one (tokens.audience)"),
       .flag("json", "print one JSON value per line"),
     ],
     examples: [
       Example("token --data data --sub alice", "for alice's own programs and devices"),
-      Example("token --secret-file /run/secrets/belfry --sub bob", "where the broker is given that file"),
+      Example("token --secret-file /run/secrets/belfry --sub bob", "if the broker uses that file"),
       Example("token --data data --sub billing --role app --ttl 1h", "for a back end, for an hour"),
     ],
     run: { invocation in

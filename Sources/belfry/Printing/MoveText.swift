@@ -38,16 +38,16 @@ enum MoveText {
     case .paused(let since, false):
       [
         "paused at \(TimeText.of(unixMilliseconds: since, in: zone)): brokers answer 503 until they are started with "
-          + "the new address. If this is interrupted, run it again, or with --cancel"
+          + "the new address. If this is interrupted, run it again to finish the move, or with --cancel to undo it"
       ]
     case .paused(let since, true):
-      ["going on: paused since \(TimeText.of(unixMilliseconds: since, in: zone))"]
+      ["continuing: paused since \(TimeText.of(unixMilliseconds: since, in: zone))"]
     default: []
     }
   }
 
   private static func found(_ outline: MoveOutline) -> String {
-    let kind = outline.masters.map { "a cluster of \($0) master\($0 == 1 ? "" : "s")" } ?? "a single one"
+    let kind = outline.masters.map { "a cluster of \($0) master\($0 == 1 ? "" : "s")" } ?? "a single Redis"
     return
       "from \(outline.from) (\(outline.fromProduct)) to \(outline.to) (\(outline.toProduct), \(kind)): "
       + "\(outline.before.count) partitions\(outline.isDivided ? " that become \(outline.after.count)" : ""), \(outline.keys) keys, \(BackupText.size(outline.bytes)) in memory"
@@ -82,7 +82,7 @@ enum MoveText {
   private static func moved(_ report: MoveReport, in zone: TimeZone) -> [String] {
     let (from, to) = (report.pausedAt ?? 0, report.endedAt ?? 0)
     let isDivided = report.partitions != report.partitionsBefore
-    let divided = [("partitions", "\(report.partitions), where there were \(report.partitionsBefore)")]
+    let divided = [("partitions", "\(report.partitions) (\(report.partitionsBefore) before the move)")]
     let rows =
       (isDivided ? divided : []) + [
         ("keys copied", "\(report.copied) (\(BackupText.size(report.copiedBytes)))"),

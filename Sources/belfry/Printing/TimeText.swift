@@ -14,7 +14,7 @@ enum DurationText {
   }
 
   /// The forms of a length of time that somebody gives.
-  static let inputRule = "a length of time as 90s, 90m, 24h or 7d, or a number of seconds"
+  static let inputRule = "a duration such as 90s, 90m, 24h or 7d, or a number of seconds"
   private static let unitSeconds: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
   private static let countMax = 1_000_000_000
 
@@ -46,8 +46,8 @@ enum TimeText {
 
   /// The forms of a time that somebody gives.
   static func inputRule(_ direction: Direction) -> String {
-    let now = direction == .ago ? "for so long ago" : "from now on"
-    return "a time as 2026-12-24T18:00+01:00, 90m, 24h or 7d \(now), or milliseconds since 1970"
+    let now = direction == .ago ? "ago" : "from now on"
+    return "a time such as 2026-12-24T18:00+01:00, 90m, 24h or 7d \(now), or milliseconds since 1970"
   }
 
   /// - Returns: nil where the text is no time.

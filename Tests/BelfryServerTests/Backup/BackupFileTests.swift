@@ -168,7 +168,7 @@ import Testing
         let refused = await refusal {
           try makeBackup(to: folder.path + "/c", redis: "unix://" + redis.socketPath)
         }
-        #expect(refused?.advice?.contains("must be allowed") == true)
+        #expect(refused?.advice?.contains("needs permission") == true)
       }
     }
   }

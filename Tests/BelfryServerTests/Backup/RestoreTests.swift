@@ -190,7 +190,7 @@ import Testing
       #expect(!FileManager.default.fileExists(atPath: folder.path + "/d"))
       try await withRedisServer(.debuggable()) { redis in
         let byURL = await refusal { try await restore(folder.path + "/new", redis: redis.url) }
-        #expect(byURL?.advice?.contains("later Redis") == true, "\(byURL?.description ?? "")")
+        #expect(byURL?.advice?.contains("later version of Redis") == true, "\(byURL?.description ?? "")")
         let left = try redis.keys("*")
         #expect(left == [])
       }

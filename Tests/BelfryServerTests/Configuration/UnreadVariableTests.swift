@@ -23,7 +23,8 @@ import Testing
   ]) func aBrokerDoesNotStart(name: String, meant: String) {
     #expect(UnreadVariable.findMisspelt(in: [name: "x"]) == [UnreadVariable(name: name, suggestion: meant)])
     #expect(UnreadVariable.findHarmless(in: [name: "x"]).isEmpty)
-    #expect(throws: StartError(.unknownKey, "there is no such setting; perhaps \(meant)", at: name)) {
+    #expect(throws: StartError(.unknownKey, "there is no such setting; perhaps \(meant) is meant", at: name))
+    {
       try Configuration.load(options: ServeOptions(), environment: [name: "x"])
     }
   }

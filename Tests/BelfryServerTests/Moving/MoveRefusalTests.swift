@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func aSourceThatIsNotBelfrys() async throws {
-    try await expect("nothingThere", "it has no keyspace of Belfry") { source, _ in
+    try await expect("nothingThere", "it has no Belfry keyspace") { source, _ in
       try source.command("DEL", "belfry:format")
     }
   }

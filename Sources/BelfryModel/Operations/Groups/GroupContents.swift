@@ -86,7 +86,7 @@ package struct RemoveGroupFile: SpaceOperation {
       throw Refusal(.notFound, "there is no file \(id) in group \(space.name)", field: "fileId")
     }
     if file.owner == nil || file.owner != actor.account {
-      try draft.require(.administrators, to: "remove another's file")
+      try draft.require(.administrators, to: "remove another account's file")
     }
     draft.change(.file(id, in: space), to: nil)
     draft.announce(Catalogue.groupFileRemoved, attach: ["file": file.info(id)])
@@ -139,7 +139,7 @@ package struct SetMemberAttributes: SpaceOperation {
     guard text.utf8.count <= Limits.attributesBytes else {
       throw .invalid(
         "attributes",
-        "must be at most \(Limits.attributesBytes) bytes of JSON together, are \(text.utf8.count)")
+        "must be at most \(Limits.attributesBytes) bytes of JSON together, has \(text.utf8.count)")
     }
   }
 }

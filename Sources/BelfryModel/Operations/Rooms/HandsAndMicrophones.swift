@@ -30,7 +30,7 @@ package struct SetHand: SpaceOperation {
       }
       return draft.setHand(of: account, isRaised: isRaised)
     }
-    try draft.require(.owner, to: "lower another's hand")
+    try draft.require(.owner, to: "lower another attendee's hand")
     guard !isRaised else {
       throw Refusal(.forbidden, "you can only lower another attendee's hand", field: "accid")
     }

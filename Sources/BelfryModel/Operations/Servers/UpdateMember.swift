@@ -23,7 +23,7 @@ package struct UpdateMember: SpaceOperation {
 
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> ProfileRecord {
     let isOwn = actor.account == account
-    try draft.require(isOwn ? .members : .administrators, to: "change another's member info")
+    try draft.require(isOwn ? .members : .administrators, to: "change another member's info")
     let member = try draft.knownMember(account, field: "accid")
     if !isOwn, !actor.isTrusted { try draft.requireRankAbove(member, to: Self.name.word) }
     let before = try draft.records.profile(account, in: space)

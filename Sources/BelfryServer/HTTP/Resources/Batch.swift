@@ -49,7 +49,7 @@ extension Sending {
       try services.take(.send, of: caller)
       let bytesMost = RouteBody.Form.json.sizeMaxBytes
       guard line.count <= bytesMost else {
-        throw Refusal(.tooLarge, "a line must have at most \(bytesMost) bytes, this one has \(line.count)")
+        throw Refusal(.tooLarge, "a line must have at most \(bytesMost) bytes; this one has \(line.count)")
       }
       return try SendRequest(ObjectFields(of: body, in: line))
     }
@@ -90,7 +90,7 @@ private final class BatchAnswer {
   var whenLate: HTTPResponse {
     for sends in underWay { add(.failure(sends.refusalOfLate)) }
     let notBegun = Refusal(
-      .unavailable, "the lines before this one took too long, so it was not sent; try again")
+      .unavailable, "the lines before this one took too long, so this one was not sent; try again")
     while known < count { add(.failure(notBegun)) }
     return response
   }

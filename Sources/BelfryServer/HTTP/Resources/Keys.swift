@@ -26,7 +26,7 @@ enum Keys {
     // A caller with limited scopes cannot make a key with more scopes.
     if let own = try request.known().scopes, !(scopes?.isSubset(of: own) ?? false) {
       throw Refusal(
-        .forbidden, "the token has only the scope \(Scope.text(of: own)), and cannot give another one",
+        .forbidden, "the token has only the scope \(Scope.text(of: own)), and cannot grant another one",
         field: OperatorRoutes.keyScope.name)
     }
     let (key, text) = BackEndKey.make(

@@ -62,7 +62,7 @@ struct SendRequest {
     content.fromNick = try fields.text("fromNick")
     content.fromClientType = try fields.value("fromClientType").map { value throws(Refusal) -> ClientType in
       guard let type = ClientType(value) else {
-        throw .invalid("fromClientType", "must be a text or a whole number")
+        throw .invalid("fromClientType", "must be a string or a whole number")
       }
       return type
     }
