@@ -22,7 +22,8 @@ enum HelpText {
     return ["belfry COMMAND [OPTIONS]   a notification queue and subscription broker"]
       + columns(rows)
       + [
-        "belfry COMMAND --help describes a command; belfry help TOPIC describes \(table.topics.map(\.name).joined(separator: " or "))."
+        "belfry COMMAND --help explains a command; belfry help "
+          + table.topics.map(\.name).joined(separator: " or ") + "."
       ]
   }
 
