@@ -96,7 +96,8 @@ let package = Package(
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     // Values of the model: literals, and random ones that a seed repeats.
     .target(
-      name: "ModelSamples", dependencies: ["BelfryModel", "BelfryInterface", "BelfryBytes", "TestKit"],
+      name: "ModelSamples",
+      dependencies: ["BelfryModel", "BelfryStore", "BelfryInterface", "BelfryBytes", "TestKit"],
       path: "Tests/ModelSamples", swiftSettings: rules),
 
     tests("BelfryModelTests", ["BelfryModel", "BelfryBytes", "ModelSamples", "TestKit"]),

@@ -28,12 +28,14 @@ package struct Explanation: Sendable, Hashable, Codable {
 extension FeedReader {
   package func explain(_ id: MessageID, account: AccountID) async throws(Refusal) -> Explanation {
     let snapshot: FeedSnapshot
+    var view: AccountView
     do throws(StoreError) {
       snapshot = try await FeedSnapshot.take(of: account, from: store)
+      view = snapshot.view
+      view.read = try await store.readState(of: account, among: [id])
     } catch {
       throw error.refusal
     }
-    var view = snapshot.view
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     let located: LocatedEntry
     let recalled: UpdateRecord?
@@ -43,7 +45,7 @@ extension FeedReader {
       recalled = try await recall(of: located)
       forgotten = try await membershipForgotten(by: view, in: located.space)
     } catch  where error.code == .notFound {
-      return try explainAbsence(of: id, snapshot, floor, otherwise: error)
+      return try explainAbsence(of: id, view, snapshot, floor, otherwise: error)
     }
     if let forgotten { view.memberships[located.space] = forgotten }
     let verdict = view.visibility(of: located, limits, nowMilliseconds: snapshot.takenAtMilliseconds)
@@ -86,9 +88,9 @@ extension FeedReader {
 
   /// For an id that no entry has: the entry was deleted when all had read it, or trimmed, or there never was one.
   private func explainAbsence(
-    of id: MessageID, _ snapshot: FeedSnapshot, _ floor: MessageID, otherwise refusal: Refusal
+    of id: MessageID, _ view: AccountView, _ snapshot: FeedSnapshot, _ floor: MessageID,
+    otherwise refusal: Refusal
   ) throws(Refusal) -> Explanation {
-    let view = snapshot.view
     let personal = SpaceID.personal(view.account)
     let isRead = view.read.contains(id, in: personal)
     let facts = Explanation.Facts(sentAt: id.unixMilliseconds, read: isRead)

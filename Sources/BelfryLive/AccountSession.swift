@@ -12,6 +12,8 @@ protocol FeedListener: AnyObject {
   func lostTrack()
   /// Something that came after this id in the space was missed.
   func missed(in space: SpaceID, since id: MessageID)
+  /// The store has said of an entry whether it is marked, which the listener may have been waiting for.
+  func learnedOfMarks()
   /// The broker is shutting down.
   func sendAway()
 }
@@ -21,9 +23,11 @@ protocol FeedListener: AnyObject {
 final class AccountSession {
   let account: AccountID
   private unowned let hub: Hub
-  /// Nil before the first snapshot. A session keeps only the read state of a snapshot and, in the followers, the
+  /// Nil before the first snapshot. A session keeps only the watermarks of a snapshot and, in the followers, the
   /// memberships. There are as many sessions as accounts with streams, so they have to be small.
-  private(set) var read: ReadState?
+  private var marks: SessionMarks?
+  /// The entries of which the store is being asked whether they are marked.
+  private var asked: Set<MessageID> = []
   private var preferences = Preferences()
   /// Until one of the preferences ends.
   private var preferenceEnd: LoopTimer?
@@ -66,11 +70,14 @@ final class AccountSession {
 
   /// For whom it is decided what of the rings is shown; nil before the first snapshot.
   func reader(on device: DeviceID?) -> ConsumerOutput.Reader? {
-    read.map {
+    marks.map {
       ConsumerOutput.Reader(
-        account: account, device: device, read: $0, preferences: preferences, store: hub.store)
+        account: account, device: device, marks: $0, preferences: preferences, store: hub.store)
     }
   }
+
+  /// What of the account's read entries is known here; nil before the first snapshot.
+  var read: ReadState? { marks?.state }
 
   /// The spaces that are followed, for a consumer that begins to read from their rings.
   var followers: Dictionary<SpaceID, SpaceFollower>.Values { spaces.values }
@@ -92,7 +99,27 @@ final class AccountSession {
   }
 
   private func apply(_ echo: ReadEcho) {
-    read?.apply(echo, hub.store.partitions)
+    marks?.apply(echo, hub.store.partitions)
+  }
+
+  /// Asks the store whether the account has marked an entry, which a listener waits to know.
+  func askForMark(of id: MessageID, in space: SpaceID) {
+    guard asked.insert(id).inserted else { return }
+    // Both are held: the account's last stream may have gone before the work begins.
+    let hasStarted = hub.scope.start { [self, store = hub.store] in
+      let generation = marks?.generation
+      do throws(StoreError) {
+        let answer = try await store.readState(of: account, among: [id])
+        if marks?.generation == generation { marks?.learn(answer, about: id, in: space) }
+        asked.remove(id)
+        for listener in listeners { listener.learnedOfMarks() }
+      } catch {
+        asked.remove(id)
+        // To catch up waits until the store is back, and asks it about all it reads.
+        lostTrack()
+      }
+    }
+    if !hasStarted { asked.remove(id) }
   }
 
   /// Called when the account's index or memberships have changed, or may have.
@@ -130,7 +157,7 @@ final class AccountSession {
         self.letGo(allBut: Set(spaces + [.personal(self.account)]))
         try await self.follow(spaces)
       }
-      self.read = snapshot.view.read
+      if self.marks == nil { self.marks = SessionMarks(snapshot) } else { self.marks?.renew(by: snapshot) }
       for echo in self.echoes { self.apply(echo) }
       self.joinRings(snapshot, since: sequence)
       // The account's other consumers go by these memberships, too. They would be shown live entries of a membership

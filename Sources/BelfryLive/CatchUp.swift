@@ -137,10 +137,11 @@ extension Consumer {
     for one in found {
       guard mayGoOn(), let read = session.read else { return false }
       output.cursor.pass(one, of: scan)
-      if scan.isLost(one, read: read) { send(FeedGap(from: one.entry.id.predecessor, to: floor)) }
-      // The session's read state has what was marked since the scan began.
-      let isVisible = scan.isVisible(one, read: read)
-      if isVisible || scan.isUpdate(one, read: read) {
+      // The session's read state has what was marked since the entries were fetched.
+      if read.contains(one.entry.notificationID, in: scan.space(of: one)) { continue }
+      if scan.isLost(one) { send(FeedGap(from: one.entry.id.predecessor, to: floor)) }
+      let isVisible = scan.isVisible(one)
+      if isVisible || scan.isUpdate(one) {
         output.framing.append(.entry(one.entry), at: &output.cursor, to: &text)
       }
       if isVisible { hub.countDeliveries(1) }
@@ -171,15 +172,29 @@ extension Consumer {
       let cursor = output.cursor
       guard try await showAgain(snapshot, upTo, from: cursor, floor, while: mayGoOn) else { return false }
     }
-    let ids = read.above.sorted()
-    var start = 0
-    while start < ids.count {
-      let end = min(start + Self.readIDsPerEvent, ids.count)
-      queue(.read(ids[start..<end]))
-      start = end
-    }
+    guard try await tellMarks(snapshot, while: mayGoOn) else { return false }
     isResuming = false
     return true
+  }
+
+  /// Tells of the entries that were marked one by one, which may be tens of thousands. So they are read and told in parts, the
+  /// next when the client has taken the last.
+  private func tellMarks(
+    _ snapshot: FeedSnapshot, while mayGoOn: () -> Bool
+  ) async throws(StoreError) -> Bool {
+    guard snapshot.view.read.hasUnknownMarks else { return true }
+    var place: String?
+    repeat {
+      let part = try await hub.store.singleMarks(of: session.account, after: place)
+      for start in stride(from: 0, to: part.ids.count, by: Self.readIDsPerEvent) {
+        queue(.read(part.ids[start...].prefix(Self.readIDsPerEvent)))
+      }
+      await waitUntilDrained()
+      guard mayGoOn() else { return false }
+      place = part.next
+    } while place != nil
+    // A place is one of the Redis that gave it. Another one that has taken over meanwhile may have left marks out.
+    return hub.store.history == snapshot.history
   }
 
   /// True if the client was shown something by other preferences than the present ones. A store that lost its last writes
@@ -220,7 +235,7 @@ extension Consumer {
       snapshot, at: nil, through: last, retentionFloor: floor, wanted: Self.shownAgainAtOnce, in: hub.store)
     while let found = try await scan.next() {
       var text: [UInt8] = []
-      for one in found where scan.isVisible(one, read: snapshot.view.read) {
+      for one in found where scan.isVisible(one) {
         let space = scan.space(of: one)
         let place = cursor.position(in: space, hub.store.partitions)
         guard one.entry.id <= place else { continue }

@@ -154,6 +154,12 @@ package final class Consumer: FeedListener {
     max(aheadOfRings[space] ?? .zero, servedThrough.position(in: space, hub.store.partitions))
   }
 
+  /// Goes on with what came next and was held up.
+  func learnedOfMarks() {
+    guard state == .live, output.mayFlow else { return }
+    outlet?.consumerIsReady()
+  }
+
   /// How often a client hears of a quiet stream, unless its hub says otherwise.
   package static let heartbeatSeconds = HeartbeatWheel.heartbeatSeconds
 
@@ -255,6 +261,7 @@ package final class Consumer: FeedListener {
       if state == .live || state == .catchingUp { queueLateCounts() }
     }
     if fill.hasLostTrack { lostTrack() }
+    if let (id, space) = fill.doubtful { session.askForMark(of: id, in: space) }
     guard buffer.count > 0 else { return state == .ending ? .end : .wait }
     return .bytes(buffer.count, more: output.mayFlow || state == .ending)
   }

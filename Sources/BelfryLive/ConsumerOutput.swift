@@ -28,16 +28,17 @@ struct ConsumerOutput {
   struct Reader {
     let account: AccountID
     let device: DeviceID?
-    let read: ReadState
+    private let marks: SessionMarks
     fileprivate let preferences: Preferences
     fileprivate let store: any Store
 
     init(
-      account: AccountID, device: DeviceID?, read: ReadState, preferences: Preferences, store: any Store
+      account: AccountID, device: DeviceID?, marks: SessionMarks, preferences: Preferences,
+      store: any Store
     ) {
       self.account = account
       self.device = device
-      self.read = read
+      self.marks = marks
       self.preferences = preferences
       self.store = store
     }
@@ -45,16 +46,27 @@ struct ConsumerOutput {
     /// Without a retention floor: an item that has just arrived is within retention.
     func sees(_ item: RingItem, in space: SpaceID, by membership: Membership) -> Bool {
       Visibility.of(
-        item.id, item.audience, type: item.type, in: space, for: account, membership: membership, read: read,
-        preferences: preferences, retentionFloor: .zero, nowMilliseconds: store.estimatedMilliseconds ?? 0
+        item.id, item.audience, type: item.type, in: space, for: account, membership: membership,
+        read: marks.state, preferences: preferences, retentionFloor: .zero,
+        nowMilliseconds: store.estimatedMilliseconds ?? 0
       ).isVisible
     }
 
     /// True if a notification that was recalled may be on the device.
     fileprivate func perhapsHas(_ item: RingItem, in space: SpaceID, by membership: Membership) -> Bool {
       Visibility.isPerhapsShown(
-        item.id, item.audience, in: space, for: account, membership: membership, read: read,
+        item.id, item.audience, in: space, for: account, membership: membership, read: marks.state,
         retentionFloor: .zero)
+    }
+
+    /// Whether only the store knows if the account is to have the item: it would, unless it has marked the notification.
+    fileprivate func mustAsk(about item: RingItem, in space: SpaceID, by membership: Membership) -> Bool {
+      switch item.kind {
+      case .entry, .update:
+        marks.mustAsk(about: item.id, in: space) && sees(item, in: space, by: membership)
+      case .recall: marks.mustAsk(about: item.id, in: space) && perhapsHas(item, in: space, by: membership)
+      case .ephemeral, .read, .device: false
+      }
     }
   }
 
@@ -65,6 +77,11 @@ struct ConsumerOutput {
     var deliveries = 0
     /// True if a ring has forgotten what came next.
     var hasLostTrack = false
+    /// What comes next, if the store has to be asked first whether it is marked.
+    var doubtful: (id: MessageID, space: SpaceID)?
+
+    /// Nothing can be written before something else has happened.
+    var isHeldUp: Bool { hasLostTrack || doubtful != nil }
   }
 
   init(_ cursor: FeedCursor, after sequence: UInt64, framing: any EventFraming) {
@@ -170,7 +187,7 @@ struct ConsumerOutput {
   private mutating func writeNewItems(
     _ buffer: inout StreamBuffer, for reader: Reader, _ fill: inout Fill
   ) {
-    while buffer.remaining > 0, !ready.isEmpty, !hasQueued, !fill.hasLostTrack {
+    while buffer.remaining > 0, !ready.isEmpty, !hasQueued, !fill.isHeldUp {
       // Nearly always only one space has something, which is faster than merging several.
       if ready.count == 1 {
         writeRing(of: ready[0], &buffer, for: reader, &fill)
@@ -189,10 +206,10 @@ struct ConsumerOutput {
     }
     let membership = follower.membership
     for item in items {
-      guard buffer.remaining > 0, !hasQueued else { return }
+      guard buffer.remaining > 0, !hasQueued, !fill.isHeldUp else { return }
       write(item, follower.active.space, &buffer, for: reader, membership, &fill)
     }
-    ready.removeAll(keepingCapacity: true)
+    if !fill.isHeldUp { ready.removeAll(keepingCapacity: true) }
   }
 
   /// The earliest item that was not dealt with, over all spaces. So items of one partition come in the order of their
@@ -222,6 +239,11 @@ struct ConsumerOutput {
     _ item: RingItem, _ space: SpaceID, _ buffer: inout StreamBuffer, for reader: Reader,
     _ membership: Membership, _ fill: inout Fill
   ) {
+    if reader.mustAsk(about: item, in: space, by: membership),
+      item.step.map({ cursor.hasPassed($0, in: space) }) != true
+    {
+      return fill.doubtful = (item.id, space)
+    }
     consumed = item.sequence
     guard takes(item, space, for: reader, membership, &fill) else { return }
     let framing = framing

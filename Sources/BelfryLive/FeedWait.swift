@@ -32,6 +32,8 @@ package final class FeedWait: FeedListener {
 
   /// Nothing to do: a page is read from its cursor on, and live messages do not move that cursor.
   func missed(in space: SpaceID, since id: MessageID) {}
+  /// Nothing to do: a page is judged by the store.
+  func learnedOfMarks() {}
   func sendAway() { end() }
 
   /// Called before the page is read.

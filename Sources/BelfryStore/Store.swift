@@ -107,11 +107,18 @@ package protocol Store: AnyObject {
   ) async throws(StoreError) -> [MailboxLevel]
   /// True for each account that is a member of any of the spaces, by its index.
   func areMembers(_ accounts: [AccountID], in spaces: [SpaceID]) async throws(StoreError) -> [Bool]
-  func readState(of account: AccountID) async throws(StoreError) -> ReadState
-  /// The same and the account's preferences, in one round trip.
+  /// The account's watermarks, whether it has marked single entries, and its preferences, in one round trip. The single
+  /// marks themselves are not read, so the size of the reply does not depend on them.
   func readStateAndPreferences(
     of account: AccountID
   ) async throws(StoreError) -> (read: ReadState, preferences: Preferences)
+  /// A part of the single entries that the account has marked and no watermark covers, in no order. An id that is there
+  /// throughout is in at least one part, unless the store begins a new history meanwhile.
+  /// - Parameter place: the start of the part, as the part before it says. Nil begins at the first part.
+  /// - Returns: the ids, and the start of the next part. Nil after the last part.
+  func singleMarks(
+    of account: AccountID, after place: String?
+  ) async throws(StoreError) -> (ids: [MessageID], next: String?)
   /// The read state as far as it concerns these entries. Its size does not depend on other entries that are
   /// read.
   func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState

@@ -40,7 +40,7 @@ import Testing
         replica.resume()
         try await eventually { (try? await mark().get()) != nil }
         #expect(try await mark().get() == 0)
-        #expect(try await reader.store.readState(of: Self.bob).contains(id, in: .personal(Self.bob)))
+        #expect(try await reader.store.wholeReadState(of: Self.bob).contains(id, in: .personal(Self.bob)))
       }
     }
   }

@@ -126,8 +126,10 @@ class SlowStore: Store {
   func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError) {
     memory.postpone(due, toMilliseconds: time)
   }
-  func readState(of account: AccountID) async throws(StoreError) -> ReadState {
-    try await slowly { () throws(StoreError) in memory.readState(of: account) }
+  func singleMarks(
+    of account: AccountID, after place: String?
+  ) async throws(StoreError) -> (ids: [MessageID], next: String?) {
+    try await slowly { () throws(StoreError) in memory.singleMarks(of: account, after: place) }
   }
   func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState {
     try await slowly { () throws(StoreError) in memory.readState(of: account, among: ids) }
@@ -136,7 +138,9 @@ class SlowStore: Store {
   func readStateAndPreferences(
     of account: AccountID
   ) async throws(StoreError) -> (read: ReadState, preferences: Preferences) {
-    let read = try await readState(of: account)
+    let read = try await slowly { () throws(StoreError) in
+      try memory.readStateAndPreferences(of: account).read
+    }
     return (read, try await preferences(of: account))
   }
   func accountState(

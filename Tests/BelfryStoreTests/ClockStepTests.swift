@@ -36,7 +36,7 @@ import Testing
       let own = SpaceID.personal("bob")
       let entries = try await broker.log(own)
       #expect(entries.map(\.body) == ["delivered"])
-      let state = try await broker.store.readState(of: "bob")
+      let state = try await broker.store.wholeReadState(of: "bob")
       #expect(entries.allSatisfy { !state.contains($0.id, in: own) })
     }
   }

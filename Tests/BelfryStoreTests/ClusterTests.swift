@@ -109,7 +109,7 @@ import Testing
         let bodies = try await broker.log().compactMap(\.body).sorted()
         #expect(bodies == ["ding", "one", "two"])
         #expect(try await broker.members() == 3)
-        #expect(try await broker.store.readState(of: reader).above == [5, 6])
+        #expect(try await broker.store.wholeReadState(of: reader).above == [5, 6])
       }
     }
   }

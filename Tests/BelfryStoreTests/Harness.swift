@@ -15,7 +15,7 @@ extension Store {
   func marked(_ mark: ReadMark, by account: AccountID) async throws -> Int {
     var mark = mark
     while true {
-      mark.version = try await readState(of: account).version
+      mark.version = try await wholeReadState(of: account).version
       if case .marked(let count, _) = try await markRead(mark, by: account) { return count }
     }
   }

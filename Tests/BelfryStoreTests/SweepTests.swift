@@ -144,7 +144,8 @@ import Testing
         ReadMark(items: [7, try #require(MessageID(floor.raw - 1)), fresh], watermarks: [6]), by: "bob")
       try await broker.sweepEverything()
       #expect(
-        try await broker.store.readState(of: "bob") == ReadState(watermarks: [6], above: [fresh], version: 2))
+        try await broker.store.wholeReadState(of: "bob")
+          == ReadState(watermarks: [6], above: [fresh], version: 2))
       try await broker.command(["SREM", layout.read(of: "bob"), fresh.text])
       try await broker.sweepEverything()
       #expect(try redis.keys("*bob") == [])

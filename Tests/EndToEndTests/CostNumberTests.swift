@@ -87,7 +87,7 @@ extension EndToEnd.Cost {
         }
       }
       #expect(
-        calls == ["xrange": 1, "hmget": 3, "hgetall": 2, "smembers": 1, "hget": 2, "hlen": 1])
+        calls == ["xrange": 1, "hmget": 3, "hgetall": 2, "hget": 2, "hlen": 1])
     }
   }
 

@@ -1,6 +1,7 @@
 import BelfryFeed
 import BelfryModel
 import BelfryStore
+import ModelSamples
 
 /// An entry, where it stands, and whether an account sees it.
 struct Seen {
@@ -13,7 +14,7 @@ struct Seen {
 // The feed of an account in the plainest form: every entry of every space in its index, judged.
 extension World {
   func feed(of account: AccountID) async throws -> [Seen] {
-    let read = try await store.readState(of: account)
+    let read = try await store.wholeReadState(of: account)
     let spaces =
       try await store.index(of: account).map(\.space).sorted { $0.key < $1.key } + [.personal(account)]
     let logs = try await wholeLogs(of: spaces)

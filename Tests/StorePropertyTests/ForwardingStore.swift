@@ -85,8 +85,10 @@ class ForwardingStore: Store {
   func areMembers(_ accounts: [AccountID], in spaces: [SpaceID]) async throws(StoreError) -> [Bool] {
     try await base.areMembers(accounts, in: spaces)
   }
-  func readState(of account: AccountID) async throws(StoreError) -> ReadState {
-    try await base.readState(of: account)
+  func singleMarks(
+    of account: AccountID, after place: String?
+  ) async throws(StoreError) -> (ids: [MessageID], next: String?) {
+    try await base.singleMarks(of: account, after: place)
   }
   func readStateAndPreferences(
     of account: AccountID

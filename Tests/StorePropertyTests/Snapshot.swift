@@ -1,5 +1,6 @@
 import BelfryModel
 import BelfryStore
+import ModelSamples
 
 // Everything a store can be asked for, as lines that do not depend on its ids and its clock: two stores
 // that went through the same say the same lines.
@@ -91,7 +92,7 @@ extension World {
     for (space, record) in zip(cast.spaces, try await store.memberRecords(of: account, in: cast.spaces)) {
       lines.append("\(account) in \(space): \(record?.role.rawValue ?? "nobody")")
     }
-    let read = try await store.readState(of: account)
+    let read = try await store.wholeReadState(of: account)
     let among = try await store.readState(of: account, among: ids)
     // In a space that nobody learned of late.
     let space = SpaceID.room(1)

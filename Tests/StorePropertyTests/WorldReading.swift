@@ -1,5 +1,6 @@
 import BelfryModel
 import BelfryStore
+import ModelSamples
 
 // The marks of accounts.
 extension World {
@@ -12,7 +13,8 @@ extension World {
   func readUpToNow(_ account: Int) async throws -> String {
     let seen = try await visible(to: cast.accounts[account])
     let watermarks = try await store.lastIDs(of: store.partitions.all).filter { $0 > .zero }
-    let late = try await store.readState(of: cast.accounts[account]).lagging.keys.sorted { $0.key < $1.key }
+    let read = try await store.wholeReadState(of: cast.accounts[account])
+    let late = read.lagging.keys.sorted { $0.key < $1.key }
     let mark = ReadMark(
       items: [], covered: seen.map(\.id), watermarks: watermarks, caughtUp: late, upTo: watermarks.max(),
       directMessages: directMessages(seen))
@@ -27,7 +29,7 @@ extension World {
   private func mark(_ mark: ReadMark, _ account: Int) async throws -> String {
     var mark = mark
     while true {
-      mark.version = try await store.readState(of: cast.accounts[account]).version
+      mark.version = try await store.wholeReadState(of: cast.accounts[account]).version
       if case .marked(let count, let version) = try await store.markRead(mark, by: cast.accounts[account]) {
         return "read \(count), now version \(version)"
       }

@@ -81,7 +81,7 @@ extension FeedReader {
     let next = { () async throws(StoreError) in try await scan.next() }
     while let found = try await scans.pass(as: snapshot.view.account, next) {
       for one in found {
-        if scan.isVisible(one, read: snapshot.view.read) {
+        if scan.isVisible(one) {
           marking.add(one.entry.id, in: scan.space(of: one))
         } else if scan.isPerhapsShown(one) {
           marking.addCovered(one.entry.id)

@@ -31,18 +31,17 @@ extension FeedReader {
   package func page(
     of snapshot: FeedSnapshot, after start: FeedCursor?, limit: Int
   ) async throws(StoreError) -> FeedPage {
-    let read = snapshot.view.read
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     var page = FeedPage(cursor: start ?? FeedCursor())
     page.gap = snapshot.gap(behind: page.cursor, promisedFrom: start == nil ? floor : .zero)
     // A scan takes in as much of the index as the cursor has room for, so it may need several.
-    while try await fill(&page, from: snapshot, limit: limit, read: read, floor: floor) {}
+    while try await fill(&page, from: snapshot, limit: limit, floor: floor) {}
     return page
   }
 
   /// - Returns: true if there may be more for the page.
   private func fill(
-    _ page: inout FeedPage, from snapshot: FeedSnapshot, limit: Int, read: ReadState, floor: MessageID
+    _ page: inout FeedPage, from snapshot: FeedSnapshot, limit: Int, floor: MessageID
   ) async throws(StoreError) -> Bool {
     page.gap.extend(by: page.cursor.takeIntoAccount(snapshot))
     let scan = FeedScan(snapshot, at: page.cursor, retentionFloor: floor, wanted: limit, in: store)
@@ -56,8 +55,8 @@ extension FeedReader {
       var passed = found.startIndex
       while passed < found.endIndex, page.notifications.count < limit {
         let one = found[passed]
-        if scan.isVisible(one, read: read) { page.notifications.append(one.entry) }
-        if scan.isLost(one, read: read) { page.gap.extend(from: one.entry.id.predecessor, to: floor) }
+        if scan.isVisible(one) { page.notifications.append(one.entry) }
+        if scan.isLost(one) { page.gap.extend(from: one.entry.id.predecessor, to: floor) }
         passed += 1
       }
       page.cursor.pass(found[..<passed], of: scan)

@@ -59,6 +59,8 @@ package final class FeedScan {
   private let batchMax: Int
   private let retentionFloor: MessageID
   package let snapshot: FeedSnapshot
+  /// What the account has read, as far as it matters for the entries that were given last.
+  private var read: ReadState
   let logs: [Log]
   /// True if the index knows more than the cursor has taken into account: then another scan has to follow.
   package let isPartial: Bool
@@ -78,6 +80,7 @@ package final class FeedScan {
     self.store = store
     self.recent = recent
     self.snapshot = snapshot
+    read = snapshot.view.read
     self.retentionFloor = retentionFloor
     let unknown = Self.unknown(to: cursor, of: snapshot)
     isPartial = !unknown.isEmpty
@@ -120,40 +123,42 @@ package final class FeedScan {
 
   package func space(of found: Found) -> SpaceID { logs[found.log].space }
 
+  // Ask these about an entry before fetching the next ones. The scan knows only of the entries that it gave last whether they
+  // are marked.
+
   /// True if the entry is a notification that would be shown if it were not older than retention.
-  package func isLost(_ found: Found, read: ReadState) -> Bool {
+  package func isLost(_ found: Found) -> Bool {
     found.entry.id < retentionFloor && found.entry.updates == nil
-      && visibility(of: found, read, retentionFloor: .zero).isVisible
+      && visibility(of: found, retentionFloor: .zero).isVisible
   }
 
   /// True if the entry is a notification that the account is to be shown.
-  /// - Parameter read: the read state as it is known now, which may be later than the snapshot's.
-  package func isVisible(_ found: Found, read: ReadState) -> Bool {
-    found.entry.updates == nil && visibility(of: found, read, retentionFloor: retentionFloor).isVisible
+  package func isVisible(_ found: Found) -> Bool {
+    found.entry.updates == nil && visibility(of: found, retentionFloor: retentionFloor).isVisible
   }
 
   /// True if the entry says what has become of a notification that the account was shown before the scan. Those of the
   /// scan itself need no update: they are read as they are now.
-  package func isUpdate(_ found: Found, read: ReadState) -> Bool {
+  package func isUpdate(_ found: Found) -> Bool {
     guard let updated = found.entry.updates, updated <= logs[found.log].place else { return false }
     return found.entry.isRecalled
-      ? isPerhapsShown(found, read: read)
-      : visibility(of: found, read, retentionFloor: retentionFloor).isVisible
+      ? isPerhapsShown(found, retentionFloor: retentionFloor)
+      : visibility(of: found, retentionFloor: retentionFloor).isVisible
   }
 
   /// True if the entry is a notification that is not shown any more and may be on a device.
   func isPerhapsShown(_ found: Found) -> Bool {
-    found.entry.updates == nil && isPerhapsShown(found, read: snapshot.view.read)
+    found.entry.updates == nil && isPerhapsShown(found, retentionFloor: retentionFloor)
   }
 
-  private func isPerhapsShown(_ found: Found, read: ReadState) -> Bool {
+  private func isPerhapsShown(_ found: Found, retentionFloor: MessageID) -> Bool {
     Visibility.isPerhapsShown(
       found.entry.notificationID, found.entry.audience, in: logs[found.log].space,
       for: snapshot.view.account, membership: logs[found.log].membership, read: read,
       retentionFloor: retentionFloor)
   }
 
-  private func visibility(of found: Found, _ read: ReadState, retentionFloor: MessageID) -> Visibility {
+  private func visibility(of found: Found, retentionFloor: MessageID) -> Visibility {
     Visibility.of(
       found.entry.notificationID, found.entry.audience, type: found.entry.type,
       isRecalled: found.entry.isRecalled,
@@ -178,7 +183,20 @@ package final class FeedScan {
     for source in sources where !source.isExhausted { horizon = min(horizon, source.after) }
     let found = takeBuffered(through: horizon)
     sources.removeAll { $0.isExhausted && $0.buffered.isEmpty }
+    try await askForMarks(among: found)
     return found.isEmpty ? nil : found
+  }
+
+  /// Asks the store which of the entries the account has marked one by one. It is asked about no more than the account
+  /// would be shown or told of, so the answer does not grow with what the account has marked.
+  private func askForMarks(among found: [Found]) async throws(StoreError) {
+    guard snapshot.view.read.hasUnknownMarks else { return }
+    read.above = []
+    // Those beyond retention, too: an account is told that it has missed them.
+    let doubtful = found.filter { isPerhapsShown($0, retentionFloor: .zero) }
+    let ids = Set(doubtful.map(\.entry.notificationID)).sorted()
+    if ids.isEmpty { return }
+    read.learn(try await store.readState(of: snapshot.view.account, among: ids))
   }
 
   private func takeBuffered(through horizon: MessageID) -> [Found] {

@@ -93,7 +93,7 @@ extension UnreadCount {
   /// Counts what of these entries the account sees.
   package mutating func add(_ found: [FeedScan.Found], of scan: FeedScan) {
     entriesRead += found.count
-    for one in found where scan.isVisible(one, read: scan.snapshot.view.read) {
+    for one in found where scan.isVisible(one) {
       counts.add(one.entry, in: scan.space(of: one))
       if let time = one.entry.audience.expiresAt { firstExpiry = min(time, firstExpiry ?? time) }
     }

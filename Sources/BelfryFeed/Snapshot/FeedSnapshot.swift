@@ -54,7 +54,7 @@ package struct FeedSnapshot: Sendable {
   package let takenAtMilliseconds: Int64
   /// The store's history before anything was read. A reader that passes an entry by this snapshot passes it in this history
   /// or in a later one.
-  let history: String
+  package let history: String
   /// True if the store may lose what it has acknowledged.
   let mayForget: Bool
 

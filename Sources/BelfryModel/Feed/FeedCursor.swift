@@ -100,11 +100,16 @@ package struct FeedCursor: Sendable, Hashable {
   /// Takes an entry that came live as served.
   /// - Returns: true if it was not served before.
   package mutating func advance(_ space: SpaceID, by step: CursorStep) -> Bool {
-    // A live entry is later than any growth of the keyspace, so its id names the partition that the space is in.
-    let place = lagging.isEmpty ? nil : lagging[space]
-    guard step.id > place ?? position(at: step.id.partitionNumber) else { return false }
+    if hasPassed(step, in: space) { return false }
     advance(space, to: step.id)
     return true
+  }
+
+  /// Whether an entry that came live was served before.
+  package func hasPassed(_ step: CursorStep, in space: SpaceID) -> Bool {
+    // A live entry is later than any growth of the keyspace, so its id names the partition that the space is in.
+    let place = lagging.isEmpty ? nil : lagging[space]
+    return step.id <= place ?? position(at: step.id.partitionNumber)
   }
 
   /// Gives a space a position of its own at `since`, if the position in its partition is later. It lasts until

@@ -13,6 +13,9 @@ package struct ReadState: Sendable, Hashable {
   private var marks: [MessageID] = []
   package private(set) var lagging: [SpaceID: MessageID] = [:]
   package var above: Set<MessageID> = []
+  /// True if the account may have marked single entries that `above` lacks. An account can have marked tens of thousands,
+  /// so the store is asked about those that are looked at, and never for all.
+  package var hasUnknownMarks = false
   /// Counts the changes of `watermarks` and `lagging`. A mark names the version that it was made from.
   package var version: Int64 = 0
 
@@ -56,6 +59,16 @@ package struct ReadState: Sendable, Hashable {
 
   package mutating func mark(_ ids: some Sequence<MessageID>) {
     for id in ids where id > lowestPlace(in: id.partitionNumber) { above.insert(id) }
+  }
+
+  /// Takes in what the store has answered since, when it was asked about some entries. From now on `above` has those of
+  /// these entries that are marked, and no others, so it does not grow with each question.
+  package mutating func learn(_ later: ReadState) {
+    above = []
+    lagging = later.lagging
+    version = later.version
+    for id in later.watermarks { raise(to: id) }
+    mark(later.above)
   }
 
   /// Raises the watermark of the id's partition. It never goes back, so a mark that comes late makes nothing unread.

@@ -72,8 +72,23 @@ extension MemoryStore {
   package func readStateAndPreferences(
     of account: AccountID
   ) throws(StoreError) -> (read: ReadState, preferences: Preferences) {
-    (readState(of: account), try preferences(of: account))
+    var state = readState(of: account)
+    state.hasUnknownMarks = !state.above.isEmpty
+    state.above = []
+    return (state, try preferences(of: account))
   }
+
+  package func singleMarks(
+    of account: AccountID, after place: String?
+  ) -> (ids: [MessageID], next: String?) {
+    // In parts of a few, so that tests come to know several parts.
+    let ids = readState(of: account).above.sorted()
+    let rest = ids.drop { id in place.flatMap { MessageID($0) }.map { id <= $0 } ?? false }
+    let part = Array(rest.prefix(Self.marksPerPart))
+    return (part, part.count < rest.count ? part.last?.text : nil)
+  }
+
+  private static let marksPerPart = 2
 
   private func preferences(of account: AccountID) throws(StoreError) -> Preferences {
     let text = text(.preferences(of: account))

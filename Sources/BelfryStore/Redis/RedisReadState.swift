@@ -3,39 +3,45 @@ import BelfryRedis
 
 // The read state of accounts; `Functions/read.lua` describes its keys.
 extension RedisStore {
-  /// Reads the set first: if a mark moves ids from it under a watermark in between, they are found in both
-  /// places instead of in neither.
-  package func readState(of account: AccountID) async throws(StoreError) -> ReadState {
-    let place = "read state of \(account)"
-    return try readState(
-      try await pipeline(readStateCommands(account), isAwaited: true, at: place), at: place)
-  }
-
   package func readStateAndPreferences(
     of account: AccountID
   ) async throws(StoreError) -> (read: ReadState, preferences: Preferences) {
     let place = "read state of \(account)"
-    let replies = try await pipeline(
-      readStateCommands(account) + [preferencesCommand(account)], isAwaited: true, at: place)
-    return (try readState(replies, at: place), try preferences(of: account, replies[2]))
-  }
-
-  private func readStateCommands(_ account: AccountID) -> [RedisCommand] {
-    [RedisCommand("SMEMBERS", layout.read(of: account)), RedisCommand("HGETALL", layout.account(account))]
-  }
-
-  private func readState(_ replies: [RedisReply], at place: String) throws(StoreError) -> ReadState {
-    try reading(at: place) { () throws(RedisError) in
+    // The set first: a mark may move all of its ids under a watermark in between. Then the watermark is found.
+    let commands = [
+      RedisCommand("EXISTS", layout.read(of: account)), RedisCommand("HGETALL", layout.account(account)),
+      preferencesCommand(account),
+    ]
+    let replies = try await pipeline(commands, isAwaited: true, at: place)
+    let read = try reading(at: place) { () throws(RedisError) in
       var fields = ReadStateFields()
       let words = try replies[1].array()
       for index in stride(from: 0, to: words.count - 1, by: 2) {
         try fields.take(words[index].string(), words[index + 1])
       }
       var state = fields.state
-      state.mark(try replies[0].array().map { reply throws(RedisError) in try reply.decimalID() })
+      state.hasUnknownMarks = try replies[0].integer() > 0
       return state
     }
+    return (read, try preferences(of: account, replies[2]))
   }
+
+  package func singleMarks(
+    of account: AccountID, after place: String?
+  ) async throws(StoreError) -> (ids: [MessageID], next: String?) {
+    let name = "marks of \(account)"
+    let scan = RedisCommand("SSCAN", layout.read(of: account), place ?? "0", "COUNT", Self.marksPerPart)
+    let reply = try await pipeline([scan], isAwaited: true, at: name)[0]
+    return try reading(at: name) { () throws(RedisError) in
+      let parts = try reply.array(count: 2)
+      let ids = try parts[1].array().map { id throws(RedisError) in try id.decimalID() }
+      let next = try parts[0].string()
+      return (ids, next == "0" ? nil : next)
+    }
+  }
+
+  /// Some fifty microseconds of Redis's time. A set in the form of an intset comes as a whole, up to 16,384 ids.
+  private static let marksPerPart = 500
 
   package func readState(
     of account: AccountID, among ids: [MessageID]
@@ -52,8 +58,8 @@ extension RedisStore {
     let replies = try await pipeline(
       accounts.flatMap { question.commands($0, layout) }, isAwaited: true, at: "read states")
     return try reading(at: "read states") { () throws(RedisError) in
-      try stride(from: 0, to: replies.count, by: 2).map { index throws(RedisError) in
-        try question.state(replies[index], replies[index + 1])
+      try accounts.indices.map { index throws(RedisError) in
+        try question.state(replies.dropFirst(index * question.commandCount).prefix(question.commandCount))
       }
     }
   }
@@ -69,9 +75,10 @@ extension RedisStore {
     let commands = question.commands(account, layout) + [indexCommand(account), preferencesCommand(account)]
     let replies = try await pipeline(commands, isAwaited: true, at: "state of \(account)")
     let read = try reading(at: "read state of \(account)") { () throws(RedisError) in
-      try question.state(replies[0], replies[1])
+      try question.state(replies.prefix(question.commandCount))
     }
-    return (try index(of: account, replies[2]), read, try preferences(of: account, replies[3]))
+    let others = Array(replies.dropFirst(question.commandCount))
+    return (try index(of: account, others[0]), read, try preferences(of: account, others[1]))
   }
 
   private func preferencesCommand(_ account: AccountID) -> RedisCommand {
@@ -125,33 +132,49 @@ extension MarkOutcome {
 /// A question about an account's read state by a caller that looks at a few entries.
 private struct ReadStateQuestion {
   private let ids: [MessageID]
-  private let texts: [String]
   private let names: [String]
 
   init(_ ids: [MessageID]) {
     self.ids = ids
-    texts = ids.map(\.text)
     names =
       ["version", "lagging"]
       + Set(ids.map { $0.partition }).map { ReadStateFields.watermarkPrefix + "\($0.number)" }
   }
 
-  func commands(_ account: AccountID, _ layout: RedisLayout) -> [RedisCommand] {
-    var isMember = RedisCommand("SMISMEMBER", layout.read(of: account))
-    isMember.append(contentsOf: texts)
-    var fields = RedisCommand("HMGET", layout.account(account))
-    fields.append(contentsOf: names)
-    return [isMember, fields]
+  /// Ids in one command: some hundred microseconds of Redis's time, after which it serves others.
+  private static let idsPerCommand = 1_000
+
+  private var parts: [ArraySlice<MessageID>] {
+    stride(from: 0, to: ids.count, by: Self.idsPerCommand).map { ids[$0...].prefix(Self.idsPerCommand) }
   }
 
-  func state(_ areMembers: RedisReply, _ values: RedisReply) throws(RedisError) -> ReadState {
+  var commandCount: Int { parts.count + 1 }
+
+  /// The set first: a mark that moves ids from it under a watermark in between leaves them in one of the answers.
+  func commands(_ account: AccountID, _ layout: RedisLayout) -> [RedisCommand] {
+    var commands = parts.map { part in
+      var isMember = RedisCommand("SMISMEMBER", layout.read(of: account))
+      isMember.append(contentsOf: part.map(\.text))
+      return isMember
+    }
+    var fields = RedisCommand("HMGET", layout.account(account))
+    fields.append(contentsOf: names)
+    commands.append(fields)
+    return commands
+  }
+
+  func state(_ replies: ArraySlice<RedisReply>) throws(RedisError) -> ReadState {
     var fields = ReadStateFields()
-    for (name, value) in zip(names, try values.array(count: names.count)) {
-      if let value = value.ifPresent { try fields.take(name, value) }
+    for value in replies.suffix(1) {
+      for (name, value) in zip(names, try value.array(count: names.count)) {
+        if let value = value.ifPresent { try fields.take(name, value) }
+      }
     }
     var state = fields.state
-    for (id, reply) in zip(ids, try areMembers.array(count: ids.count)) where try reply.integer() == 1 {
-      state.mark([id])
+    for (part, areMembers) in zip(parts, replies) {
+      for (id, reply) in zip(part, try areMembers.array(count: part.count)) where try reply.integer() == 1 {
+        state.mark([id])
+      }
     }
     return state
   }

@@ -1,0 +1,81 @@
+import BelfryFeed
+import BelfryModel
+import BelfryStore
+
+/// What a session knows of the entries that its account has read.
+///
+/// An account may have marked tens of thousands of entries one by one, and a session has none of these in memory. It has the
+/// marks that it heard. That is enough for entries that arrive now, since an entry arrives before it is marked. An update or a
+/// recall may be about an entry from long before, so where the marks that were heard decide nothing, the store has to be asked.
+struct SessionMarks {
+  /// Watermarks, and in `above` the marks that are known here.
+  private(set) var state: ReadState
+  /// Of each partition an id: the marks of later entries were all heard, and are in `state`. An array takes a quarter of the
+  /// memory of a dictionary.
+  private var heardAfter: [MessageID]
+  /// Entries that were not marked when the store was asked. What marks them later is heard, and takes them from here.
+  private var unmarked: Set<MessageID> = []
+  /// Counts how often marks were forgotten or may have been missed. An answer to an earlier question then says nothing.
+  private(set) var generation = 0
+
+  /// So many ids are kept of each kind: some hundred kilobytes for an account that marks without end.
+  static let idsLimit = 4_096
+
+  init(_ snapshot: FeedSnapshot) {
+    state = snapshot.view.read
+    heardAfter = Self.bounds(of: snapshot)
+  }
+
+  /// Goes on from a later snapshot. Marks may have been missed while live messages were lost. Those that are known stay
+  /// known, since a mark is never taken back.
+  mutating func renew(by snapshot: FeedSnapshot) {
+    let known = state.above
+    state = snapshot.view.read
+    state.mark(known)
+    heardAfter = Self.bounds(of: snapshot)
+    unmarked = []
+    generation += 1
+  }
+
+  mutating func apply(_ echo: ReadEcho, _ partitions: Partitions) {
+    state.apply(echo, partitions)
+    if !unmarked.isEmpty { unmarked.subtract(echo.marked) }
+    forgetOldest()
+  }
+
+  /// Whether only the store knows if the entry is marked.
+  func mustAsk(about id: MessageID, in space: SpaceID) -> Bool {
+    if !state.hasUnknownMarks || state.contains(id, in: space) || unmarked.contains(id) { return false }
+    return heardAfter.lazy.filter { $0.partition == id.partition }.max().map { id <= $0 } ?? true
+  }
+
+  /// Zero says nothing of the partition that it seems to name.
+  private static func bounds(of snapshot: FeedSnapshot) -> [MessageID] {
+    snapshot.lastIDs.values.filter { $0 > .zero }
+  }
+
+  /// Takes in the store's answer to a question of this generation.
+  mutating func learn(_ answer: ReadState, about id: MessageID, in space: SpaceID) {
+    if answer.contains(id, in: space) {
+      state.above.insert(id)
+      forgetOldest()
+    } else {
+      if unmarked.count >= Self.idsLimit { unmarked.removeAll() }
+      unmarked.insert(id)
+    }
+  }
+
+  /// Forgets the half with the smaller ids, so that sorting costs each mark little. The store still has them.
+  private mutating func forgetOldest() {
+    guard state.above.count > Self.idsLimit else { return }
+    let ids = state.above.sorted()
+    let forgotten = ids.dropLast(Self.idsLimit / 2)
+    state.above = Set(ids.suffix(Self.idsLimit / 2))
+    state.hasUnknownMarks = true
+    for place in heardAfter.indices {
+      let last = forgotten.last { $0.partition == heardAfter[place].partition }
+      heardAfter[place] = max(heardAfter[place], last ?? .zero)
+    }
+    generation += 1
+  }
+}
