@@ -1,6 +1,6 @@
 """The comparisons, in the order in which they run."""
 
-from . import before, cluster, fanout, flat, loops, memory, neighbour, posting, reaching, reading, replicated, returning, soak, spread, tls
+from . import before, cluster, fanout, flat, loops, marked, memory, neighbour, posting, reaching, reading, replicated, returning, soak, spread, tls
 
 ALL = {
     "fanout": fanout.measure,
@@ -8,6 +8,7 @@ ALL = {
     "flat": flat.measure,
     "spread": spread.measure,
     "neighbour": neighbour.measure,
+    "marked": marked.measure,
     "returning": returning.measure,
     "memory": memory.measure,
     "reading": reading.measure,
