@@ -15,6 +15,8 @@ struct SessionMarks {
   private var heardAfter: [MessageID]
   /// Entries that were not marked when the store was asked. What marks them later is heard, and takes them from here.
   private var unmarked: Set<MessageID> = []
+  /// The store's history in which the marks were heard.
+  private var history: String
   /// Counts how often marks were forgotten or may have been missed. An answer to an earlier question then says nothing.
   private(set) var generation = 0
 
@@ -24,12 +26,15 @@ struct SessionMarks {
   init(_ snapshot: FeedSnapshot) {
     state = snapshot.view.read
     heardAfter = Self.bounds(of: snapshot)
+    history = snapshot.history
   }
 
   /// Goes on from a later snapshot. Marks may have been missed while live messages were lost. Those that are known stay
-  /// known, since a mark is never taken back.
+  /// known, since a mark is never taken back. A store that begins another history may have lost some of them, and has those
+  /// entries shown again.
   mutating func renew(by snapshot: FeedSnapshot) {
-    let known = state.above
+    let known = snapshot.history == history ? state.above : []
+    history = snapshot.history
     state = snapshot.view.read
     state.mark(known)
     heardAfter = Self.bounds(of: snapshot)
