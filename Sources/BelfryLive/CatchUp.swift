@@ -166,23 +166,28 @@ extension Consumer {
   private func welcomeBack(
     _ snapshot: FeedSnapshot, _ floor: MessageID, while mayGoOn: () -> Bool
   ) async throws(StoreError) -> Bool {
-    let read = snapshot.view.read
+    var read = snapshot.view.read
+    if read.hasUnknownMarks {
+      guard try await tellMarks(while: mayGoOn) else { return false }
+      // Read after the set. A mark of everything may have moved ids from the set under a watermark before they were told. The
+      // event of that mark does not name them. Its `upTo` is not beyond the time of the mark, but an id can be, if the
+      // clock was set back.
+      read = try await hub.store.readStateAndPreferences(of: session.account).read
+      // The set and the watermarks have to be of the same history. Another Redis may have left marks out.
+      guard mayGoOn(), hub.store.history == snapshot.history else { return false }
+    }
     if let upTo = read.watermarks.max() {
       queue(.read(upTo: upTo))
       let cursor = output.cursor
       guard try await showAgain(snapshot, upTo, from: cursor, floor, while: mayGoOn) else { return false }
     }
-    guard try await tellMarks(snapshot, while: mayGoOn) else { return false }
     isResuming = false
     return true
   }
 
   /// Tells of the entries that were marked one by one, which may be tens of thousands. So they are read and told in parts, the
   /// next when the client has taken the last.
-  private func tellMarks(
-    _ snapshot: FeedSnapshot, while mayGoOn: () -> Bool
-  ) async throws(StoreError) -> Bool {
-    guard snapshot.view.read.hasUnknownMarks else { return true }
+  private func tellMarks(while mayGoOn: () -> Bool) async throws(StoreError) -> Bool {
     var place: String?
     repeat {
       let part = try await hub.store.singleMarks(of: session.account, after: place)
@@ -193,8 +198,7 @@ extension Consumer {
       guard mayGoOn() else { return false }
       place = part.next
     } while place != nil
-    // A place is one of the Redis that gave it. Another one that has taken over meanwhile may have left marks out.
-    return hub.store.history == snapshot.history
+    return true
   }
 
   /// True if the client was shown something by other preferences than the present ones. A store that lost its last writes

@@ -113,7 +113,8 @@ package protocol Store: AnyObject {
     of account: AccountID
   ) async throws(StoreError) -> (read: ReadState, preferences: Preferences)
   /// A part of the single entries that the account has marked and no watermark covers, in no order. An id that is there
-  /// throughout is in at least one part, unless the store begins a new history meanwhile.
+  /// throughout is in at least one part, unless the store begins a new history meanwhile. A mark of everything may move ids
+  /// under a watermark meanwhile, so a reader of all parts reads the watermarks after the last one.
   /// - Parameter place: the start of the part, as the part before it says. Nil begins at the first part.
   /// - Returns: the ids, and the start of the next part. Nil after the last part.
   func singleMarks(

@@ -48,6 +48,28 @@ import Testing
     #expect(told == sent)
   }
 
+  /// Another device marks everything while a client is told the single marks. Their ids are ahead of the clock, so the event of
+  /// that mark does not say that they are read.
+  @Test func aReturningClientIsToldMarksThatAWatermarkCovered() async throws {
+    let (held, last) = try await withStage { stage in
+      let sent = [try stage.send(), try stage.send(), try stage.send()]
+      try stage.client.open(stage.hub)
+      try await stage.settle { stage.client.received == sent }
+      stage.client.cut()
+      stage.setClockBack()
+      #expect(try await stage.mark([sent[0]]) == 1)
+      stage.store.onMarks = { [hub = stage.hub] in
+        let read = try? await hub.feed.markRead(account: "bob", device: nil, upTo: sent[2])
+        #expect(read == 2)
+      }
+      try stage.client.open(stage.hub)
+      let last = try stage.send()
+      try await stage.settle { stage.client.received.contains(last) }
+      return (stage.client.held, last)
+    }
+    #expect(held == [last])
+  }
+
   /// Beyond its limit a session forgets marks, and then has the store asked.
   @Test func whatIsForgottenIsAsked() async throws {
     let memory = MemoryStore(limits: Limits())
@@ -98,6 +120,7 @@ extension Client {
 private final class Stage {
   let client = Client("bob")
   let hub: Hub
+  let store: InterruptedStore
   private let memory = MemoryStore(limits: Limits())
   private let live: SlowLiveFeed
   private let loop: EventLoop
@@ -109,8 +132,8 @@ private final class Stage {
     self.loop = loop
     live = SlowLiveFeed(memory)
     runner = OperationRunner(store: memory, limits: Limits())
-    hub = Hub(
-      loop: loop, scope: scope, store: SlowStore(memory, Chance(seed: 1)), live: live, limits: Limits())
+    store = InterruptedStore(memory, Chance(seed: 1))
+    hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: Limits())
     var joining = Transaction(space)
     joining.changes[.member("bob", of: space)] = .some("m 0-0")
     joining.indexChanges = [IndexChange(.joined, ["bob"])]
@@ -144,6 +167,8 @@ private final class Stage {
     return try #require(try memory.entries([request])[0].first)
   }
 
+  func setClockBack() { memory.clockMilliseconds -= 60_000 }
+
   func settle(until isDone: () -> Bool) async throws {
     for _ in 0..<5_000 where !isDone() {
       live.arrive(atMost: .max)
@@ -151,5 +176,19 @@ private final class Stage {
       try client.pull(room: 8_192)
     }
     #expect(isDone())
+  }
+}
+
+/// Does something just before the single marks are read.
+private final class InterruptedStore: SlowStore {
+  var onMarks: (() async -> Void)?
+
+  override func singleMarks(
+    of account: AccountID, after place: String?
+  ) async throws(StoreError) -> (ids: [MessageID], next: String?) {
+    let happens = onMarks
+    onMarks = nil
+    await happens?()
+    return try await super.singleMarks(of: account, after: place)
   }
 }
