@@ -76,7 +76,7 @@ final class AccountSession {
     }
   }
 
-  /// What of the account's read entries is known here; nil before the first snapshot.
+  /// The read state, as far as it is known here; nil before the first snapshot.
   var read: ReadState? { marks?.state }
 
   /// The spaces that are followed, for a consumer that begins to read from their rings.

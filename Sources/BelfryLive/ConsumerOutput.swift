@@ -59,7 +59,7 @@ struct ConsumerOutput {
         retentionFloor: .zero)
     }
 
-    /// Whether only the store knows if the account is to have the item: it would, unless it has marked the notification.
+    /// True if the account is to have the item unless it has marked the notification, and only the store knows whether it has.
     fileprivate func mustAsk(about item: RingItem, in space: SpaceID, by membership: Membership) -> Bool {
       switch item.kind {
       case .entry, .update:
@@ -77,7 +77,7 @@ struct ConsumerOutput {
     var deliveries = 0
     /// True if a ring has forgotten what came next.
     var hasLostTrack = false
-    /// What comes next, if the store has to be asked first whether it is marked.
+    /// The next item, if the store has to be asked first whether it is marked.
     var doubtful: (id: MessageID, space: SpaceID)?
 
     /// Nothing can be written before something else has happened.

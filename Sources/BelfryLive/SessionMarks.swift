@@ -2,18 +2,18 @@ import BelfryFeed
 import BelfryModel
 import BelfryStore
 
-/// What a session knows of the entries that its account has read.
+/// The read entries of an account, as far as its session knows them.
 ///
-/// An account may have marked tens of thousands of entries one by one, and a session has none of these in memory. It has the
-/// marks that it heard. That is enough for entries that arrive now, since an entry arrives before it is marked. An update or a
-/// recall may be about an entry from long before, so where the marks that were heard decide nothing, the store has to be asked.
+/// An account may have marked tens of thousands of entries one by one, so a session does not keep them in memory. It keeps the
+/// marks that it heard. These suffice for entries that arrive now, since an entry arrives before it is marked. An update or a
+/// recall may be about an entry from long before. If the session has not heard a mark of it, it has to ask the store.
 struct SessionMarks {
   /// Watermarks, and in `above` the marks that are known here.
   private(set) var state: ReadState
-  /// Of each partition an id: the marks of later entries were all heard, and are in `state`. An array takes a quarter of the
+  /// One id of each partition. The marks of later entries were all heard, and are in `state`. An array takes a quarter of the
   /// memory of a dictionary.
   private var heardAfter: [MessageID]
-  /// Entries that were not marked when the store was asked. What marks them later is heard, and takes them from here.
+  /// Entries that were not marked when the store was asked. A mark that comes later is heard, and removes them from here.
   private var unmarked: Set<MessageID> = []
   /// The store's history in which the marks were heard.
   private var history: String
@@ -48,7 +48,7 @@ struct SessionMarks {
     forgetOldest()
   }
 
-  /// Whether only the store knows if the entry is marked.
+  /// True if only the store knows whether the entry is marked.
   func mustAsk(about id: MessageID, in space: SpaceID) -> Bool {
     if !state.hasUnknownMarks || state.contains(id, in: space) || unmarked.contains(id) { return false }
     return heardAfter.lazy.filter { $0.partition == id.partition }.max().map { id <= $0 } ?? true

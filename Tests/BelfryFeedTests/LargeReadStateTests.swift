@@ -7,13 +7,13 @@ import Testing
 @testable import BelfryFeed
 @testable import BelfryStore
 
-/// What pages, counts, marks and `explain` ask the store for depends on the entries they look at. What an account has marked
-/// before costs nothing.
+/// The questions that pages, counts, marks and `explain` ask the store depend on the entries they look at. Earlier marks of the
+/// account cost nothing.
 @Suite struct LargeReadStateTests {
   private static let bob: AccountID = "bob"
   private static let server: EntityID = 14
 
-  /// What Redis was asked for and how much it answered, in bytes.
+  /// The commands that Redis was sent, and how much it answered, in bytes.
   private struct Cost {
     var calls: [String: Int]
     var bytes: Int

@@ -9,7 +9,7 @@ import Testing
 
 /// Entries that were marked one by one before a stream was opened. A session does not have these marks in memory.
 @Suite struct SingleMarkTests {
-  /// What has become of a notification is told to those who have it, and an account that has read it has not.
+  /// Only clients that have a notification are told of its updates. A client whose account has read it does not have it.
   @Test func updatesOfWhatWasMarkedAreNotShown() async throws {
     let (client, sent) = try await withStage { stage in
       let sent = try [stage.send(), stage.send(), stage.send()]

@@ -59,7 +59,7 @@ package final class FeedScan {
   private let batchMax: Int
   private let retentionFloor: MessageID
   package let snapshot: FeedSnapshot
-  /// What the account has read, as far as it matters for the entries that were given last.
+  /// The account's read state, as far as it matters for the entries that were given last.
   private var read: ReadState
   let logs: [Log]
   /// True if the index knows more than the cursor has taken into account: then another scan has to follow.

@@ -7,8 +7,8 @@ package struct AccountView: Sendable {
   package let account: AccountID
   package var index: [IndexEntry]
   package var memberships: [SpaceID: Membership]
-  /// Of a snapshot, without the entries that the account has marked one by one. A reader that
-  /// fetches entries asks which of these are marked.
+  /// In a snapshot it lacks the entries that the account has marked one by one. A reader that fetches entries asks which of
+  /// these are marked.
   package var read: ReadState
   package var preferences: Preferences
 

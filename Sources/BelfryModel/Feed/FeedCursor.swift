@@ -105,7 +105,7 @@ package struct FeedCursor: Sendable, Hashable {
     return true
   }
 
-  /// Whether an entry that came live was served before.
+  /// True if an entry that came live was served before.
   package func hasPassed(_ step: CursorStep, in space: SpaceID) -> Bool {
     // A live entry is later than any growth of the keyspace, so its id names the partition that the space is in.
     let place = lagging.isEmpty ? nil : lagging[space]
