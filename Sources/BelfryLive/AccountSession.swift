@@ -26,7 +26,7 @@ final class AccountSession {
   /// Nil before the first snapshot. A session keeps only the watermarks of a snapshot and, in the followers, the
   /// memberships. There are as many sessions as accounts with streams, so they have to be small.
   private var marks: SessionMarks?
-  /// The entries of which the store is being asked whether they are marked.
+  /// The entries that the store is being asked about.
   private var asked: Set<MessageID> = []
   private var preferences = Preferences()
   /// Until one of the preferences ends.

@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  /// Sends to all members of a new server, of which Bob is one.
+  /// Sends to all members of a new server. Bob is a member.
   private func sendToServer(
     _ count: Int, _ server: EntityID = server, by store: RedisStore
   ) async throws -> [MessageID] {
