@@ -3,7 +3,7 @@ import BelfryModel
 
 extension Command {
   static let explain = Command(
-    name: "explain", summary: "explain why an account sees a notification or does not",
+    name: "explain", summary: "show why an account sees a notification or not",
     detail: """
       Says in sentences whether the account sees the notification and why; where and when it was sent, and its \
       receivers; since when the account has been a member and a subscriber; whether the notification names it, \
