@@ -8,10 +8,14 @@ package struct Explanation: Sendable, Hashable, Codable {
     package var audience: String?
     /// Milliseconds since 1970, as are the others.
     package var sentAt: Int64
+    /// Nil if the index does not tell when the account joined: it keeps that only while the account is a member.
     package var memberSince: Int64?
     package var memberUntil: Int64?
-    package var subscribedSince: Int64?
+    /// True if the account is subscribed now. Records do not tell the time: a subscription begins after an id that may have
+    /// been given long before.
+    package var subscribed: Bool?
     package var named: Bool?
+    /// Nil if the notification was not for the account. A mark of everything up to a later one covers it all the same.
     package var read: Bool?
     package var expireAt: Int64?
     package var recalledAt: Int64?
@@ -91,9 +95,8 @@ extension FeedReader {
     of id: MessageID, _ view: AccountView, _ snapshot: FeedSnapshot, _ floor: MessageID,
     otherwise refusal: Refusal
   ) throws(Refusal) -> Explanation {
-    let personal = SpaceID.personal(view.account)
-    let isRead = view.read.contains(id, in: personal)
-    let facts = Explanation.Facts(sentAt: id.unixMilliseconds, read: isRead)
+    let isRead = snapshot.spacesBelongedTo(at: id).contains { view.read.contains(id, in: $0) }
+    let facts = Explanation.Facts(sentAt: id.unixMilliseconds, read: isRead ? true : nil)
     if id < floor {
       return Explanation(
         visible: false, reason: Visibility.Exclusion.beyondRetention.rawValue,
@@ -114,6 +117,12 @@ extension FeedReader {
           + " there, it was trimmed with them.",
         facts: Explanation.Facts(
           space: space.key, sentAt: id.unixMilliseconds, read: view.read.contains(id, in: space)))
+    }
+    if let joined = snapshot.spaceJoinedAfter(id) {
+      return Explanation(
+        visible: false, reason: Visibility.Exclusion.joinedAfter.rawValue,
+        detail: "No log holds it. If it was sent to \(joined), \(view.account) joined after it was sent.",
+        facts: Explanation.Facts(sentAt: id.unixMilliseconds, memberSince: view.memberSince(joined)))
     }
     throw refusal
   }
@@ -146,6 +155,43 @@ extension FeedSnapshot {
         && view.membership(in: space).intervals.contains(id)
     }?.space
   }
+
+  /// The account's spaces whose logs may have had an entry with this id, at a time at which the account belonged to them.
+  fileprivate func spacesBelongedTo(at id: MessageID) -> [SpaceID] {
+    spaces(ofPartitionHolding: id).filter { view.membership(in: $0).intervals.contains(id) }
+  }
+
+  /// A space of the account whose log may have had an entry with this id before the account first joined.
+  fileprivate func spaceJoinedAfter(_ id: MessageID) -> SpaceID? {
+    spaces(ofPartitionHolding: id).first { space in
+      let intervals = view.membership(in: space).intervals
+      return !intervals.isEmpty && intervals.all.allSatisfy { id <= $0.after }
+    }
+  }
+
+  private func spaces(ofPartitionHolding id: MessageID) -> [SpaceID] {
+    ([.personal(view.account)] + view.index.map(\.space)).filter {
+      partitions.may(partition(of: $0), hold: id)
+    }
+  }
+}
+
+extension AccountView {
+  /// When the account joined the space, milliseconds since 1970. Nil if it is no member, or if its index has not learned of
+  /// the present membership.
+  ///
+  /// A membership interval begins after the last id before the commit, which may be hours older. The index has the id that
+  /// the commit took itself.
+  fileprivate func memberSince(_ space: SpaceID) -> Int64? {
+    switch space.kind {
+    case .account, .direct: return nil
+    case .server, .group, .room: break
+    }
+    guard let interval = membership(in: space).intervals.current,
+      let entry = index.first(where: { $0.space == space }), entry.isMember, interval.after < entry.version
+    else { return nil }
+    return entry.version.unixMilliseconds
+  }
 }
 
 extension Explanation {
@@ -158,12 +204,16 @@ extension Explanation {
     let subscription =
       audience.channel.map { membership.channels[$0]?.subscription ?? Intervals() } ?? membership.subscription
     let interval = membership.intervals.all.last { $0.after < id } ?? membership.intervals.all.first
+    let wasForAccount = Visibility.asSent(
+      id, audience, for: view.account, membership: membership, retentionFloor: .zero
+    ).isVisible
     let facts = Facts(
       space: located.space.key, audience: audience.text, sentAt: located.entry.time,
-      memberSince: interval.flatMap { $0.after == .zero ? nil : $0.after.unixMilliseconds },
+      memberSince: interval?.through == nil ? view.memberSince(located.space) : nil,
       memberUntil: interval?.through?.unixMilliseconds,
-      subscribedSince: subscription.all.last?.after.unixMilliseconds,
-      named: audience.named.contains(view.account), read: view.read.contains(id, in: located.space),
+      subscribed: subscription.current == nil ? nil : true,
+      named: audience.named.contains(view.account),
+      read: wasForAccount ? view.read.contains(id, in: located.space) : nil,
       expireAt: audience.expiresAt, recalledAt: recalled?.updateTime,
       recalledBy: recalled.map { $0.recall?.by?.text ?? "a trusted caller" })
     switch verdict {

@@ -8,7 +8,7 @@ import Testing
     let explanation =
       #"{"visible":false,"reason":"read","detail":"bob marked it read.","facts":{"sentAt":1767981731000,"#
       + #""space":"server:12","audience":"subscribed channel:77 +carol,dave","memberSince":1767981730000,"#
-      + #""subscribedSince":1767981730500,"named":false,"read":true,"weather":"fine"}}"#
+      + #""subscribed":true,"named":false,"read":true,"weather":"fine"}}"#
     let server = try ScriptedServer { _, _ in [.answer(200, explanation)] }
     for words in [["7", "--account", "bob"], ["--message", "7", "--account", "bob"]] {
       let outcome = try Executable().run(["explain"] + words + ["--url", "\(server.url)"])
@@ -17,7 +17,7 @@ import Testing
           bob does not see 7: bob marked it read.
           It was sent at 2026-01-09 18:02:11 to server 12, stamped "subscribed channel:77 +carol,dave": for subscribers \
           of channel 77, and for carol, dave.
-          bob has been a member since 2026-01-09 18:02:10, subscribed at 2026-01-09 18:02:10, is not named in it and has \
+          bob has been a member since 2026-01-09 18:02:10, is subscribed, is not named in it and has \
           marked it read.
           weather  fine
 

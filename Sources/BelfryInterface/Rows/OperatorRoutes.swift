@@ -132,11 +132,14 @@ package enum OperatorRoutes {
             .always("sentAt", .time, "when it was sent"),
             .sometimes("space", .text, "the space that it was sent to"),
             .sometimes("audience", .text, "the audience that was decided when it was sent"),
-            .sometimes("memberSince", .time, "when the account joined the space"),
+            .sometimes(
+              "memberSince", .time,
+              "when the account joined the space; absent if it has left, or if the time is not known"),
             .sometimes("memberUntil", .time, "when the account left the space"),
-            .sometimes("subscribedSince", .time, "when the account subscribed"),
+            .sometimes("subscribed", .flag, "true if the account is subscribed now"),
             .sometimes("named", .flag, "whether the notification names the account"),
-            .sometimes("read", .flag, "whether the account has marked it read"),
+            .sometimes(
+              "read", .flag, "whether the account has marked it read; absent if it was not for the account"),
             .sometimes("expireAt", .time, "when the notification expires"),
             .sometimes("recalledAt", .time, "when it was recalled"),
             .sometimes("recalledBy", .text, "the account that recalled it, or `a trusted caller`"),

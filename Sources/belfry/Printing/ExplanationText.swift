@@ -41,7 +41,9 @@ enum ExplanationText {
       case (nil, let until?): parts.append("was a member until \(until)")
       case (nil, nil): break
       }
-      if let since = time("subscribedSince") { parts.append("subscribed at \(since)") }
+      if let isSubscribed = flag("subscribed") {
+        parts.append(isSubscribed ? "is subscribed" : "is not subscribed")
+      }
       if let isNamed = flag("named") { parts.append(isNamed ? "is named in it" : "is not named in it") }
       if let isRead = flag("read") { parts.append(isRead ? "has marked it read" : "has not marked it read") }
       guard let last = parts.popLast() else { return nil }

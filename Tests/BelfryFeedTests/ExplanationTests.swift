@@ -1,0 +1,88 @@
+import BelfryFeed
+import BelfryModel
+import ModelSamples
+import TestKit
+import Testing
+
+@testable import BelfryStore
+
+/// The facts of `explain` about an account that joined after notifications had been sent.
+@Suite struct ExplanationTests {
+  private static let bob: AccountID = "bob"
+  private static let server: EntityID = 14
+  private static let space = SpaceID.server(server)
+  private static let app = Actor(account: nil, isTrusted: true)
+
+  /// The last entry before is older than the membership.
+  @Test func theTimeOfJoiningIsThatOfTheCommit() async throws {
+    try await withRedisServer { redis in
+      try await withReader(of: redis.url) { reader, store in
+        let early = try await send(by: store)
+        let (from, through) = try await join(store)
+        let late = try await send(by: store)
+        for id in [early, late] {
+          let facts = try await reader.explain(id, account: Self.bob).facts
+          let since = try #require(facts.memberSince)
+          #expect(from <= since && since <= through, "\(from)...\(through), not \(since)")
+        }
+        try await run(KickMembers(Self.server, actor: Self.app, accounts: [Self.bob]), store)
+        let left = try await reader.explain(late, account: Self.bob)
+        #expect(left.visible && left.facts.memberSince == nil && left.facts.memberUntil != nil)
+      }
+    }
+  }
+
+  @Test func aMarkOfEverythingIsNoMarkOfWhatWasNotForTheAccount() async throws {
+    try await withRedisServer { redis in
+      try await withReader(of: redis.url) { reader, store in
+        let early = try await send(by: store)
+        _ = try await join(store)
+        let late = try await send(by: store)
+        _ = try await reader.markRead(account: Self.bob, device: nil, upTo: late)
+        #expect(try await store.readState(of: Self.bob, among: [early]).contains(early, in: Self.space))
+        let before = try await reader.explain(early, account: Self.bob)
+        #expect(before.reason == "joinedAfter" && before.facts.read == nil)
+        let after = try await reader.explain(late, account: Self.bob)
+        #expect(after.reason == "read" && after.facts.read == true)
+
+        // No log holds it any more.
+        try redis.command("XDEL", store.layout.log(Self.space).text, early.streamForm)
+        let gone = try await reader.explain(early, account: Self.bob)
+        #expect(gone.reason == "joinedAfter" && !gone.visible)
+        #expect(gone.detail.contains("bob joined after it was sent"))
+        #expect(gone.facts.read == nil && gone.facts.memberSince != nil && gone.facts.space == nil)
+      }
+    }
+  }
+
+  /// Gives the times between which bob joined, which are later than all ids before.
+  private func join(_ store: RedisStore) async throws -> (from: Int64, through: Int64) {
+    let before = try await store.nowMilliseconds()
+    try await eventually { try await store.nowMilliseconds() > before + 100 }
+    let from = try await store.nowMilliseconds()
+    try await run(AddMembers(Self.server, actor: Self.app, accounts: [Self.bob], requestId: "r"), store)
+    return (from, try await store.nowMilliseconds())
+  }
+
+  private func send(by store: RedisStore) async throws -> MessageID {
+    if try await store.records([.settings(Self.space)]).text(.settings(Self.space)) == nil {
+      let create = CreateServer(
+        id: Self.server, defaultChannel: 1_000, owner: "olivia", actor: Self.app, name: "s")
+      try await run(create, store)
+    }
+    var content = NotificationContent(type: Catalogue.custom.code, toType: .server)
+    content.serverId = Self.server
+    content.body = "ding"
+    let sends = try SendNotification.sends(
+      content, by: Self.app, generatedClientId: "c\(try await store.nowMilliseconds())")
+    let ids = try await run(try #require(sends.first), store)
+    return try #require(ids.first)
+  }
+
+  @discardableResult
+  private func run<Op: Operation>(_ operation: Op, _ store: RedisStore) async throws -> [MessageID] {
+    let done = try await OperationRunner(store: store, limits: Limits()).run(operation)
+    for partition in try await store.partitionsToRelay() { try await store.relayOutbox(of: partition) }
+    return done.commit?.ids ?? []
+  }
+}
