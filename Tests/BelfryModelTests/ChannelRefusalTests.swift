@@ -111,5 +111,6 @@ struct ChannelRefusalTests {
     #expect(refusal?.code == row.code)
     #expect(refusal?.field == row.field)
     #expect(refusal?.detail.isEmpty == false)
+    #expect(refusal?.operationNames == [])
   }
 }

@@ -158,6 +158,7 @@ struct GroupRefusalTests {
     #expect(refusal?.code == row.code)
     #expect(refusal?.field == row.field)
     #expect(refusal?.detail.isEmpty == false)
+    #expect(refusal?.operationNames == [])
   }
 
   /// Each of these fills a table to its limit; what is there already may be written again.

@@ -102,6 +102,7 @@ struct RefusalTests {
     #expect(refusal?.code == row.code)
     #expect(refusal?.field == row.field)
     #expect(refusal?.detail.isEmpty == false)
+    #expect(refusal?.operationNames == [])
   }
 
   /// A record that cannot be read is not decided on.

@@ -83,6 +83,7 @@ struct RoomRefusalTests {
     #expect(refusal?.code == row.code)
     #expect(refusal?.field == row.field)
     #expect(refusal?.detail.isEmpty == false)
+    #expect(refusal?.operationNames == [])
   }
 
   static func create(_ id: EntityID) -> CreateRoom {

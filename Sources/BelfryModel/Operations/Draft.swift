@@ -116,7 +116,7 @@ extension Draft {
     guard roles.contains(record.role) else {
       let wanted =
         Record.kind == .room ? "its host" : roles.contains(.admin) ? "its owner or admins" : "its owner"
-      throw Refusal(.forbidden, "only \(wanted) may do this: \(what)")
+      throw Refusal(.forbidden, "only \(wanted) may \(what)")
     }
   }
 }

@@ -50,7 +50,7 @@ extension SpaceOperation {
     let settings = try records.settings(Record.self, space)
     var draft = Draft(space, settings, by: actor, on: records, context)
     if isHiddenFromStrangers { try draft.requireInSight(channel: channelID) }
-    try draft.require(Self.access, to: echoName.word)
+    try draft.require(Self.access, to: echoName.act)
     let output = try carryOut(&draft)
     return Decision(try draft.finish(echoName, target: target), output)
   }

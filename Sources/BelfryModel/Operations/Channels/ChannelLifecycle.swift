@@ -37,7 +37,7 @@ package struct CreateChannel: SpaceOperation {
   package var counts: [RecordTable] { [.channels] }
 
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> ChannelRecord {
-    try draft.requireChannelKeeper(to: "create channels")
+    try draft.requireChannelKeeper(to: Self.name.act)
     guard type == .public || membership == .roster else {
       throw .invalid("membership", "must be roster: a private channel keeps a roster of its own")
     }

@@ -116,7 +116,7 @@ package struct SetMemberAttributes: SpaceOperation {
 
   /// Gives all the attributes, as they are now.
   package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) -> [UTF8Text: String] {
-    try draft.require(actor.account == account ? .members : .administrators, to: Self.name.word)
+    try draft.require(actor.account == account ? .members : .administrators, to: Self.name.act)
     _ = try draft.knownMember(account, field: "accid")
     let before = try draft.records.attributes(account, in: space)
     let after = before.merging(attributes) { _, given in given }.filter { !$0.value.utf8.isEmpty }

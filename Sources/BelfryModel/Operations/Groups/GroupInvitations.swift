@@ -25,7 +25,7 @@ package struct InviteToGroup: SpaceOperation {
 
   package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) -> GroupInvitations {
     let everybodyInvites = draft.settings.style == .privateMembersInvite
-    try draft.require(everybodyInvites ? .members : .administrators, to: Self.name.word)
+    try draft.require(everybodyInvites ? .members : .administrators, to: Self.name.act)
     try draft.requireSome(accounts)
     return try draft.invite(accounts, by: try draft.actingAccount(), message: message)
   }

@@ -39,7 +39,7 @@ package struct CreateGroup: Operation {
   package func decide(
     _ records: Records, context: DecisionContext
   ) throws(Refusal) -> Decision<GroupInvitations> {
-    try actor.requireActing(for: owner, to: "create a group")
+    try actor.requireActing(for: owner, to: Self.name.act)
     try records.requireAbsent(GroupRecord.self, space)
     var group = GroupRecord(
       name: groupName, style: style, owner: owner, createdAt: context.nowMilliseconds,

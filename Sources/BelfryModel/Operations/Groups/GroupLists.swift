@@ -68,7 +68,7 @@ package struct SetGroupBlockList: SpaceOperation {
         continue
       }
       if let member = try draft.member(account) {
-        try draft.requireRankAbove(member, to: Self.name.word)
+        try draft.requireRankAbove(member, to: Self.name.act)
         draft.remove(account, member)
         out.append(account)
       }

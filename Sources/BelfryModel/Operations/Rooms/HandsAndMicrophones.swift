@@ -72,7 +72,7 @@ package struct SetMicrophone: SpaceOperation {
 
   package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
     let isOwn = actor.account == account
-    try draft.require(isOwn ? .members : .owner, to: Self.name.word)
+    try draft.require(isOwn ? .members : .owner, to: Self.name.act)
     let role = try draft.knownMember(account, field: "accid").role
     guard role != .listener else {
       throw Refusal(.forbidden, "\(account) is not on stage", field: "accid")

@@ -110,7 +110,7 @@ package struct SetListener: SpaceOperation {
   private var isOwnStep: Bool { actor.account == account }
 
   package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
-    try draft.require(isOwnStep ? .members : .owner, to: echoName.word)
+    try draft.require(isOwnStep ? .members : .owner, to: echoName.act)
     switch try draft.knownMember(account, field: "accid").role {
     case .guest:
       try draft.setRole(.listener, of: account)

@@ -34,7 +34,7 @@ package struct InviteToServer: SpaceOperation {
   }
 
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [AccountID: JoinOutcome] {
-    try draft.require(draft.settings.membersMayInvite ? .members : .administrators, to: Self.name.word)
+    try draft.require(draft.settings.membersMayInvite ? .members : .administrators, to: Self.name.act)
     // There has to be an inviter to notify of the answer.
     let inviter = try draft.actingAccount()
     try draft.requireSome(accounts)

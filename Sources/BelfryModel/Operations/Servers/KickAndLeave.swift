@@ -18,7 +18,7 @@ package struct KickMembers: SpaceOperation {
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
     try draft.requireSome(accounts)
     for account in accounts { _ = try draft.knownMember(account, field: "accid") }
-    draft.kick(try draft.requireRankAbove(membersAmong: accounts, to: "kick"))
+    draft.kick(try draft.requireRankAbove(membersAmong: accounts, to: Self.name.act))
   }
 }
 

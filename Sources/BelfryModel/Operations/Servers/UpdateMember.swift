@@ -23,9 +23,9 @@ package struct UpdateMember: SpaceOperation {
 
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> ProfileRecord {
     let isOwn = actor.account == account
-    try draft.require(isOwn ? .members : .administrators, to: "change another member's info")
+    try draft.require(isOwn ? .members : .administrators, to: Self.name.act)
     let member = try draft.knownMember(account, field: "accid")
-    if !isOwn, !actor.isTrusted { try draft.requireRankAbove(member, to: Self.name.word) }
+    if !isOwn, !actor.isTrusted { try draft.requireRankAbove(member, to: Self.name.act) }
     let before = try draft.records.profile(account, in: space)
     var profile = before
     if let nick { profile.nick = nick.isEmpty ? nil : nick }
