@@ -122,9 +122,9 @@ extension Records {
     _ id: RequestID, _ kind: RequestRecord.Kind, in space: SpaceID, nowMilliseconds: Int64
   ) throws(Refusal) -> RequestRecord {
     let address = RecordAddress.request(id, of: space)
-    guard let text = try lasting(address, nowMilliseconds: nowMilliseconds) else { throw .noRequest(id) }
+    guard let text = try lasting(address, nowMilliseconds: nowMilliseconds) else { throw .noRequest(kind) }
     guard let request = RecordJSON.value(RequestRecord.self, text.rest) else { throw unreadable(address) }
-    guard request.kind == kind else { throw .noRequest(id) }
+    guard request.kind == kind else { throw .noRequest(kind) }
     return request
   }
 
@@ -138,8 +138,17 @@ extension Records {
 }
 
 extension Refusal {
-  static func noRequest(_ id: RequestID) -> Refusal {
-    Refusal(
-      .notFound, "there is no pending request \(id.text)", field: "requestId")
+  /// Without the id, which the caller may never have seen: a request can be named by its account, too.
+  static func noRequest(_ kind: RequestRecord.Kind) -> Refusal {
+    let request =
+      switch kind {
+      case .invitation: "invitation"
+      case .application: "application"
+      case .channelInvitation: "invitation to this channel"
+      case .stageInvitation: "invitation on stage"
+      }
+    return Refusal(
+      .notFound, "no such \(request) is pending: it was answered already, it has expired, or there was none",
+      field: "requestId")
   }
 }

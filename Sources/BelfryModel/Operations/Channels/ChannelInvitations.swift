@@ -106,7 +106,7 @@ package struct AnswerChannelInvitation: SpaceOperation {
     guard let invitation else {
       // An account that was not invited learns no more of a hidden channel than others do.
       try draft.requireChannelInSight(id)
-      throw .noRequest(request)
+      throw .noRequest(.channelInvitation)
     }
     var attach: JSONObject = [
       "requestId": .string(request.text), "accid": .string(account.text),

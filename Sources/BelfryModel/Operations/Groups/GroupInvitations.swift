@@ -90,7 +90,7 @@ package struct AnswerGroupInvitation: SpaceOperation {
       // An account that was not invited learns no more of a private group than others do.
       try draft.requireSpaceInSight()
       try draft.requireNotBlocked(account)
-      throw .noRequest(request)
+      throw .noRequest(.invitation)
     }
     try draft.requireNotBlocked(account)
     guard isAccepted else {

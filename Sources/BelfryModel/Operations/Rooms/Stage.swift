@@ -76,7 +76,9 @@ package struct AnswerStageInvitation: SpaceOperation {
   package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
     let account = try draft.actingAccount()
     // The token of another account's invitation is refused as if it did not exist.
-    guard try draft.answer(token, .stageInvitation).account == account else { throw .noRequest(token) }
+    guard try draft.answer(token, .stageInvitation).account == account else {
+      throw .noRequest(.stageInvitation)
+    }
     draft.announce(
       Catalogue.roomStageInvitationAnswered,
       attach: ["accid": .string(account.text), "accepted": .bool(isAccepted)],

@@ -126,7 +126,9 @@ package struct AnswerServerInvitation: SpaceOperation {
     try draft.check(postscript: postscript)
     try draft.requireMayJoin(account)
     let request = try draft.answer(id, .invitation)
-    guard request.account == account, let first = request.inviters.first else { throw .noRequest(id) }
+    guard request.account == account, let first = request.inviters.first else {
+      throw .noRequest(.invitation)
+    }
     if let inviter, !request.inviters.contains(inviter) {
       throw .invalid("inviter", "names \(inviter), who did not invite you")
     }
