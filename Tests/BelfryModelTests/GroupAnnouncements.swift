@@ -34,6 +34,20 @@ extension AnnouncementRow {
       ]
     ) { try $0.carryOut(desk.asking(false)) },
     row(
+      "invite at once while another's invitation waits", desk.invite(Actor(account: "abe"), ["ivy", "sam"]),
+      [
+        "304 to named +ivy,sam", "302 to named +adam,abe", "302 to named +abe", "308 to all -ivy,sam",
+        "308 to named +ivy", "308 to named +sam",
+      ]
+    ) { try $0.carryOut(desk.asking(false)) },
+    row(
+      "invite at once when the other inviter has gone", desk.invite(Actor(account: "abe"), ["ivy"]),
+      ["304 to named +ivy", "302 to named +abe", "308 to all -ivy", "302 for adam"]
+    ) {
+      try $0.carryOut(desk.asking(false))
+      try $0.carryOut(desk.remove(desk.olga, ["adam"]))
+    },
+    row(
       "accept an invitation", desk.answer(Actor(account: "ivy")), ["302 to named +adam", "308 to all -ivy"]),
     row(
       "accept the invitation of one who has gone", desk.answer(Actor(account: "ivy")),

@@ -37,7 +37,7 @@ extension Draft {
   }
 
   /// The request that waits under the id, if any. Needs its record.
-  private func waitingRequest(_ id: RequestID) throws(Refusal) -> RequestRecord? {
+  func waitingRequest(_ id: RequestID) throws(Refusal) -> RequestRecord? {
     let waiting = try records.lasting(.request(id, of: space), nowMilliseconds: nowMilliseconds)
     return waiting.flatMap { RecordJSON.value(RequestRecord.self, $0.rest) }
   }

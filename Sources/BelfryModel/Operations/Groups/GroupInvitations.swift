@@ -19,6 +19,13 @@ package struct InviteToGroup: SpaceOperation {
   package var counts: [RecordTable] { [.roster, .requests] }
   package var joiners: [AccountID] { accounts }
   package var mailboxes: MailboxQuestion? { MailboxQuestion(accounts, from: actor) }
+
+  /// The inviters whose invitations end if their invitee joins at once. Each is notified.
+  package func further(_ records: Records) -> [RecordAddress] {
+    accounts.flatMap { records.accounts(ofRequest: RequestID(.invitation, of: $0, in: space), in: space) }
+      .withoutRepeats.map { .member($0, of: space) }
+  }
+
   package func company(_ records: Records) -> CompanyQuestion? {
     actor.company(for: [.invite, .add], among: accounts, records)
   }
@@ -128,9 +135,11 @@ extension Draft<GroupRecord> {
     var invitations = GroupInvitations()
     let strangers = try strangers(among: accounts)
     try records.requireAll(of: strangers, toLet: actor, .invite, context, field: fields.accounts)
+    var waiting: [AccountID: [AccountID]] = [:]
     for account in strangers {
       try requireNotBlocked(account, field: fields.accounts)
       if try joinsAtOnce(account) {
+        waiting[account] = try inviters(of: account)
         try join(account)
         invitations.joined.append(account)
       } else {
@@ -143,8 +152,16 @@ extension Draft<GroupRecord> {
     try context.requireCapacity(
       in: invitations.asked.map(\.account), for: actor, field: fields.accounts
     ) { $0.takesEntry($1) }
-    announce(invitations, by: inviter, message)
+    announce(invitations, by: inviter, message, waiting)
     return invitations
+  }
+
+  /// The inviters whose invitation of the account waits for an answer.
+  private func inviters(of account: AccountID) throws(Refusal) -> [AccountID] {
+    guard let request = try waitingRequest(RequestID(.invitation, of: account, in: space)),
+      request.account == account
+    else { return [] }
+    return request.inviters
   }
 
   private func strangers(among accounts: [AccountID]) throws(Refusal) -> [AccountID] {
@@ -161,8 +178,10 @@ extension Draft<GroupRecord> {
     return try records.account(account).autoAcceptInvitation
   }
 
+  /// - Parameter waiting: the inviters of each account that joins at once, whose invitations end with that.
   private mutating func announce(
-    _ invitations: GroupInvitations, by inviter: AccountID, _ message: String?
+    _ invitations: GroupInvitations, by inviter: AccountID, _ message: String?,
+    _ waiting: [AccountID: [AccountID]]
   ) {
     let details: JSONObject = [
       "groupInfo": settings.info(space), "inviter": .string(inviter.text), "message": .words(message),
@@ -176,7 +195,9 @@ extension Draft<GroupRecord> {
     if invitations.joined.isEmpty { return }
     announce(Catalogue.groupJoined, attach: .object(details), parties: invitations.joined)
     for account in invitations.joined {
-      announceAccepted(account, RequestID(.invitation, of: account, in: space), to: [inviter])
+      announceAccepted(
+        account, RequestID(.invitation, of: account, in: space),
+        to: (waiting[account, default: []] + [inviter]).withoutRepeats)
     }
     announceJoined(invitations.joined)
   }
