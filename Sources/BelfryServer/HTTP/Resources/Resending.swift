@@ -108,7 +108,8 @@ extension Refusal {
   fileprivate static func forgottenNotification(_ id: MessageID) -> Refusal {
     Refusal(
       .notFound,
-      "your notification \(id) no longer exists; leave messageServerId out to send it again",
+      "notification \(id) is no longer kept: everyone it was for has read it, or its time is over; a notification that has a"
+        + " messageServerId was sent, so nothing needs to be sent again",
       field: "messageServerId")
   }
 }
