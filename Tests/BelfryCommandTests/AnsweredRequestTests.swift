@@ -89,6 +89,35 @@ import Testing
     #expect(server.requests.map(\.target).dropFirst() == ["/v1/groups/56", "/v1/rooms/78"])
   }
 
+  @Test func `an account's invitations are listed with their inviters, and how to accept them`() throws {
+    @Sendable func invitation(_ name: String, _ place: String) -> String {
+      #"{"requestId":"9","accid":"bob","name":"\#(name)","expiresAt":1767981731000,"inviters":["alice","dave"],\#(place)}"#
+    }
+    let server = try ScriptedServer { _, _ in
+      [
+        .answer(
+          200,
+          Self.page(
+            invitation("Campfire", #""serverId":"12""#),
+            invitation("backstage", #""serverId":"12","channelId":"34""#),
+            invitation("Ringers", #""groupId":"56""#)))
+      ]
+    }
+    #expect(
+      try Executable().run("account", "invitations", "--as", "bob", "--url", "\(server.url)").out == """
+        NAME       INVITERS     EXPIRES AT           SERVER  CHANNEL  GROUP
+        Campfire   alice, dave  2026-01-09 18:02:11  12      -        -
+        backstage  alice, dave  2026-01-09 18:02:11  12      34       -
+        Ringers    alice, dave  2026-01-09 18:02:11  -       -        56
+
+        To accept:
+        Campfire   belfry server accept 12 9 --as bob
+        backstage  belfry channel accept 12 34 9 --as bob
+        Ringers    belfry group accept 56 9 --as bob
+
+        """)
+  }
+
   @Test func `tail says how to accept on the same line`() throws {
     let invitation =
       #"{"messageServerId":"7","time":1767981731000,"type":301,"toType":3,"groupId":"56","fromAccount":"alice","#

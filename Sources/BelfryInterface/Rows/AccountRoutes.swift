@@ -57,7 +57,8 @@ package enum AccountRoutes {
   package static let invitations = endpoint(
     .get, "/v1/account/invitations", .token, "account invitations",
     "List an account's pending invitations", query: SharedFields.limit, lastInvitation,
-    answers: .ok(.page("requests", of: invitation, "by id")))
+    answers: .ok(.page("requests", of: invitation, "by id")),
+    options: RouteOptions(columns: ["name", "inviters", "expiresAt", "serverId", "channelId", "groupId"]))
 
   // MARK: Preferences
 

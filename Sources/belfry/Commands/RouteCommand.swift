@@ -88,6 +88,7 @@ private struct RouteRun {
   ) async throws {
     let text = AnswerText(timeZone: invocation.console.timeZone)
     let header = items.columns.isEmpty ? ["ACCID"] : items.columns.map(\.heading)
+    var invitations: [[String]] = []
     try await invocation.printListing(
       Listing<JSONValue>(limit: try invocation.arguments.listingLimit, pageLimit: Limits.pageMembersMaximum),
       header: header, empty: "none",
@@ -98,6 +99,12 @@ private struct RouteRun {
         if case .string(let next)? = page["cursor"] { return Page(items: rows, cursor: next) }
         return Page(items: rows, cursor: nil)
       },
+      prepare: { rows in
+        invitations = rows.compactMap { row in
+          NotificationText.accepting(invitation: row, as: invocation.arguments.text("as"))
+            .map { [$0.name, $0.command].map(VisibleText.of) }
+        }
+      },
       cells: { row in
         guard !items.columns.isEmpty else { return [text.cell(row, as: items.element)] }
         return items.columns.map { column in
@@ -105,6 +112,9 @@ private struct RouteRun {
           return text.cell(value, as: column.shape)
         }
       })
+    if !invitations.isEmpty {
+      invocation.console.print(["", "To accept:"] + TextTable.aligned(invitations))
+    }
   }
 }
 

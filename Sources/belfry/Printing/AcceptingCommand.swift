@@ -8,7 +8,42 @@ extension NotificationText {
   /// - Parameter account: the account that the command acts for by `--as`.
   static func accepting(_ content: NotificationContent, as account: String?) -> String? {
     guard let command = content.acceptingCommand else { return nil }
-    return "belfry \(command)" + (account.map { " --as \($0)" } ?? "")
+    return typed(command, as: account)
+  }
+
+  /// The name of the place that an account is invited to, and the command that accepts the invitation. Nil if the row of a
+  /// list is no such invitation.
+  static func accepting(
+    invitation row: JSONValue, as account: String?
+  ) -> (name: String, command: String)? {
+    guard case .object(let members) = row, case .string(let name)? = members["name"] else { return nil }
+    let request = members.id("requestId")
+    let words =
+      if members["groupId"] != nil {
+        command("group accept", [members.id("groupId"), request])
+      } else if members["channelId"] != nil {
+        command("channel accept", [members.id("serverId"), members.id("channelId"), request])
+      } else {
+        command("server accept", [members.id("serverId"), request])
+      }
+    return words.map { (name, typed($0, as: account)) }
+  }
+
+  private static func typed(_ command: String, as account: String?) -> String {
+    "belfry \(command)" + (account.map { " --as \($0)" } ?? "")
+  }
+
+  /// Nil if an id is missing.
+  fileprivate static func command(_ name: String, _ ids: [EntityID?]) -> String? {
+    let words = ids.compactMap { $0?.text }
+    return words.count == ids.count ? ([name] + words).joined(separator: " ") : nil
+  }
+}
+
+extension JSONObject {
+  fileprivate func id(_ field: String) -> EntityID? {
+    guard case .string(let text)? = self[field] else { return nil }
+    return EntityID(text)
   }
 }
 
@@ -28,12 +63,11 @@ extension NotificationContent {
   }
 
   private func asked(_ field: String) -> EntityID? {
-    guard case .object(let members)? = attach, case .string(let text)? = members[field] else { return nil }
-    return EntityID(text)
+    guard case .object(let members)? = attach else { return nil }
+    return members.id(field)
   }
 
   private func command(_ name: String, _ ids: EntityID?...) -> String? {
-    let words = ids.compactMap { $0?.text }
-    return words.count == ids.count ? ([name] + words).joined(separator: " ") : nil
+    NotificationText.command(name, ids)
   }
 }
