@@ -6,11 +6,39 @@ extension RedisStore {
     let reads = RecordReads(addresses)
     // If an operation finds that all is done already, it is acknowledged as if it had done it. So the data
     // that it read must not be lost either.
-    let replies = try await pipeline(reads.commands(layout), isAwaited: true, at: "records")
-    let records = Records(try reading(at: "records") { () throws(RedisError) in try reads.texts(replies) })
+    let records = Records(try await texts(reads))
     try await refuseIncomplete(
       addresses.filter { $0.isOfSpaceWithSettings && records.text($0) == nil }.map(\.tableAddress.space))
     return records
+  }
+
+  private func texts(_ reads: RecordReads) async throws(StoreError) -> [RecordAddress: String?] {
+    let place = "records"
+    do throws(StoreError) {
+      let replies = try await pipeline(reads.commands(layout), isAwaited: true, at: place)
+      return try reading(at: place) { () throws(RedisError) in try reads.texts(replies) }
+    } catch {
+      guard error.code == .memoryFull else { throw error }
+      return try await textsWithoutTransactions(reads, at: place)
+    }
+  }
+
+  /// How often records are read again that changed meanwhile.
+  private static let readsWithoutTransactionsMax = 5
+
+  /// A Redis without memory refuses each command within MULTI, reads too. So the tables are read one by one, until two
+  /// readings agree. Then all records were as the first reading has them when it ended.
+  private func textsWithoutTransactions(
+    _ reads: RecordReads, at place: String
+  ) async throws(StoreError) -> [RecordAddress: String?] {
+    var last: [RecordAddress: String?]?
+    for _ in 0..<Self.readsWithoutTransactionsMax {
+      let replies = try await pipeline(reads.plainCommands(layout), isAwaited: true, at: place)
+      let found = try reading(at: place) { () throws(RedisError) in try reads.texts(ofPlain: replies) }
+      if found == last { return found }
+      last = found
+    }
+    throw StoreError(.unavailable, "the records change while they are read", at: place)
   }
 
   package func counts(_ tables: [TableAddress]) async throws(StoreError) -> [Int] {
@@ -33,6 +61,19 @@ private struct RecordReads {
   private struct Read {
     var table: TableAddress
     var addresses: [RecordAddress]
+
+    func command(_ layout: RedisLayout) -> RedisCommand {
+      var command = RedisCommand("HMGET", layout.table(table))
+      for address in addresses { command.append(address.field) }
+      return command
+    }
+
+    func take(_ answer: RedisReply, into texts: inout [RecordAddress: String?]) throws(RedisError) {
+      let values = try answer.array(count: addresses.count)
+      for (address, value) in zip(addresses, values) {
+        texts[address] = .some(try value.ifPresent?.string())
+      }
+    }
   }
 
   /// The reads by space, in the order of the commands.
@@ -61,11 +102,7 @@ private struct RecordReads {
     var commands: [RedisCommand] = []
     for reads in spaces {
       if reads.count > 1 { commands.append(RedisCommand("MULTI")) }
-      for read in reads {
-        var command = RedisCommand("HMGET", layout.table(read.table))
-        for address in read.addresses { command.append(address.field) }
-        commands.append(command)
-      }
+      commands += reads.map { $0.command(layout) }
       if reads.count > 1 { commands.append(RedisCommand("EXEC")) }
     }
     return commands
@@ -83,13 +120,19 @@ private struct RecordReads {
       } else {
         answers = [rest.removeFirst()]
       }
-      for (read, answer) in zip(reads, answers) {
-        let values = try answer.array(count: read.addresses.count)
-        for (address, value) in zip(read.addresses, values) {
-          texts[address] = .some(try value.ifPresent?.string())
-        }
-      }
+      for (read, answer) in zip(reads, answers) { try read.take(answer, into: &texts) }
     }
+    return texts
+  }
+
+  /// The reads of ``commands(_:)`` without MULTI.
+  func plainCommands(_ layout: RedisLayout) -> [RedisCommand] {
+    spaces.flatMap { reads in reads.map { $0.command(layout) } }
+  }
+
+  func texts(ofPlain replies: [RedisReply]) throws(RedisError) -> [RecordAddress: String?] {
+    var texts: [RecordAddress: String?] = [:]
+    for (read, answer) in zip(spaces.joined(), replies) { try read.take(answer, into: &texts) }
     return texts
   }
 }

@@ -143,7 +143,7 @@ extension RedisStore {
     _ commands: [RedisCommand], isAwaited: Bool = false, at place: @autoclosure () -> String
   ) async throws(StoreError) -> [RedisReply] {
     do throws(RedisError) {
-      let replies = try await redis.sendPipeline(commands, isAwaited: isAwaited)
+      let replies = try await redis.sendPipeline(commands, isAwaited: isAwaited).withCausesOfAborts
       if replies.contains(where: \.isFromReplica) { redis.lookAgain() }
       return replies
     } catch {
