@@ -7,6 +7,10 @@ package enum WriteRefusal: String, Sendable, Hashable, CaseIterable {
 }
 
 extension RedisReply {
+  package var isRefusalForMemory: Bool {
+    if case .error(let message) = self { message.hasPrefix("OOM ") } else { false }
+  }
+
   var isRefusalForDisk: Bool {
     guard case .error(let message) = self else { return false }
     return RedisError.replied(message, to: "PING").writeRefusal == .disk

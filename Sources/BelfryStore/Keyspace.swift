@@ -86,6 +86,8 @@ package enum SettingsFinding: Sendable, Hashable {
   case differ([SettingDifference])
   /// The settings differed in these, and the record now has those of this broker.
   case adopted([SettingDifference])
+  /// The settings differ in these. The record was to have those of this broker, and Redis refused to write them.
+  case notAdopted([SettingDifference], cause: String)
 }
 
 extension Keyspace {

@@ -71,8 +71,8 @@ package protocol Store: AnyObject {
   /// an entry at about the same time, so among more of them it may find none.
   func search(for id: MessageID) async throws(StoreError) -> EntrySearch
 
-  /// The reasons why the store refuses writes at present. Empty if it refuses none.
-  func refusedWrites() async throws(StoreError) -> Set<WriteRefusal>
+  /// The room that the store has for writes at present.
+  func room() async throws(StoreError) -> RedisRoom
 
   // MARK: Directories
 
@@ -154,7 +154,7 @@ extension Store {
   }
 
   /// A store in this process's memory has no limit of its own.
-  package func refusedWrites() async throws(StoreError) -> Set<WriteRefusal> { [] }
+  package func room() async throws(StoreError) -> RedisRoom { RedisRoom() }
 
   package func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome {
     try await commit([transaction])[0].get()

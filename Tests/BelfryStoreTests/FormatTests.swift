@@ -229,11 +229,32 @@ import Testing
       limits.entriesPerSpace = 500
       let difference = SettingDifference(
         setting: "limits.entriesPerSpace", here: "500", keyspace: "100000")
-      #expect(
-        try await broker.settings(limits, secret: "", adopts: true, at: redis) == [.differ([difference])])
+      var found: [SettingsFinding] = []
+      let store = RedisStore(
+        loop: broker.loop, endpoint: try RedisEndpoint(url: redis.url), limits: limits, adoptsSettings: true,
+        redisLimits: .patient)
+      store.onSettings = { found.append($0) }
+      store.start()
+      try await TestKit.eventually { store.state == .ready }
+      guard case .notAdopted([difference], cause: let cause)? = found.first, found.count == 1 else {
+        Issue.record("\(found)")
+        return
+      }
+      #expect(cause.hasPrefix("OOM "))
+
+      // It tries again whenever it compares the record.
+      do throws(StoreError) {
+        try await store.compareFormat()
+        Issue.record("it was written")
+      } catch {
+        #expect(error.code == .memoryFull)
+      }
       try redis.command("CONFIG", "SET", "maxmemory", "0")
-      #expect(
-        try await broker.settings(limits, secret: "", adopts: true, at: redis) == [.adopted([difference])])
+      try await store.compareFormat()
+      #expect(found.dropFirst() == [.adopted([difference])])
+      try await store.compareFormat()
+      #expect(found.last == .differ([]))
+      store.close()
     }
   }
 

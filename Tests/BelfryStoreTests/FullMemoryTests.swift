@@ -24,7 +24,7 @@ import Testing
       _ = try await broker.store.commit(transaction).commit
       _ = try await broker.runner.run(RemoveServer(server, actor: Actor(account: "alice")))
       try redis.command("CONFIG", "SET", "maxmemory", "1mb")
-      #expect(try await broker.store.refusedWrites() == [.memory])
+      #expect(try await broker.store.room().refusals == [.memory])
 
       for refused in [Transaction.send("ding", in: own), transaction] {
         let error = await #expect(throws: StoreError.self) { try await broker.store.commit(refused) }
@@ -44,6 +44,52 @@ import Testing
       #expect(try await broker.store.index(of: "alice") == [])
     }
   }
+
+  /// A Redis without memory refuses each command between MULTI and EXEC, reads too.
+  @Test func operationsAreRefusedForMemoryAndTheirRecordsAreRead() async throws {
+    try await withBroker { broker, redis in
+      try await broker.makeServer(["bob"])
+      let addresses: [RecordAddress] = [
+        .settings(space), .member("alice", of: space), .member("bob", of: space),
+      ]
+      let before = try await broker.store.records(addresses)
+      try redis.command("CONFIG", "SET", "maxmemory", "1mb")
+      let after = try await broker.store.records(addresses)
+      for address in addresses { #expect(after.text(address) == before.text(address)) }
+
+      let refusals = await [
+        broker.refusal { _ = try await $0.runner.run(RemoveServer(server, actor: Actor(account: "alice"))) },
+        broker.refusal {
+          _ = try await $0.runner.run(AddMembers(server, actor: app, accounts: ["carol"], requestId: "2"))
+        },
+      ]
+      for refusal in refusals {
+        #expect(refusal?.code == .unavailable)
+        #expect(refusal?.detail.contains("memory is full") == true, "\(refusal?.detail ?? "")")
+      }
+    }
+  }
+
+  @Test func eachRefusedWriteAndEachCommitIsTold() async throws {
+    try await withBroker { broker, redis in
+      #expect(try await broker.signs { _ = try? await $0.append("ding") } == [.done])
+      try redis.command("CONFIG", "SET", "maxmemory", "1mb")
+      #expect(try await broker.signs { _ = try? await $0.append("ding") } == [.refusedForMemory])
+    }
+  }
+
+  @Test func aFewFreeBytesAreNoHeadroom() {
+    #expect(NodeMemory(usedBytes: 5, limitBytes: 0).hasHeadroom)
+    #expect(!NodeMemory(usedBytes: 5, limitBytes: 0).isUsedUp)
+    #expect(NodeMemory(usedBytes: 11, limitBytes: 10).isUsedUp)
+    let gibibyte = 1 << 30
+    #expect(!NodeMemory(usedBytes: gibibyte - 5, limitBytes: gibibyte).hasHeadroom)
+    #expect(!NodeMemory(usedBytes: gibibyte - gibibyte / 200, limitBytes: gibibyte).hasHeadroom)
+    #expect(NodeMemory(usedBytes: gibibyte - gibibyte / 50, limitBytes: gibibyte).hasHeadroom)
+    let full = NodeMemory(usedBytes: gibibyte, limitBytes: gibibyte)
+    #expect(!RedisRoom(memory: [NodeMemory(usedBytes: 0, limitBytes: gibibyte), full]).hasHeadroom)
+  }
+
   /// A new release, or somebody, has left Redis without the functions, and they cannot be loaded.
   @Test func whatFreesMemoryGoesOnWithoutTheLibrary() async throws {
     var limits = Limits()
@@ -115,5 +161,25 @@ import Testing
       #expect(try await broker.store.firstSends(of: [repetition.send]) == [.same(try #require(first))])
       #expect(try redis.digest() == before)
     }
+  }
+}
+
+extension Broker {
+  fileprivate func refusal(_ body: (isolated Broker) async throws -> Void) async -> Refusal? {
+    do {
+      try await body(self)
+      return nil
+    } catch {
+      return error as? Refusal
+    }
+  }
+
+  /// The signs that the store gives while the body runs.
+  fileprivate func signs(_ body: (isolated Broker) async throws -> Void) async throws -> [WriteSign] {
+    var signs: [WriteSign] = []
+    store.onWrite = { signs.append($0) }
+    try await body(self)
+    store.onWrite = nil
+    return signs
   }
 }

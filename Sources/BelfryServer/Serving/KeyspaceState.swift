@@ -20,6 +20,8 @@ final class KeyspaceState: Sendable {
   /// The reason for which the broker cannot work on the keyspace in Redis now; nil if it can, or if Redis is
   /// away.
   var refusal: String? { content.withLock { $0.refusal?.cause } }
+  /// True if a loop has worked on the keyspace.
+  var hasServed: Bool { content.withLock { $0.hasServed } }
   /// The reason for which the broker ended before it served anybody.
   var startError: StartError? { content.withLock { $0.startError } }
 
@@ -53,11 +55,16 @@ final class KeyspaceState: Sendable {
       }
       if found == before { return }
       if found.isEmpty { return Log.line("settings match the keyspace again") }
-      for difference in found {
-        Log.line(
-          "setting differs from the keyspace",
-          ["setting": difference.setting, "here": difference.here, "keyspace": difference.keyspace])
+      Self.log(found)
+    case .notAdopted(let found, let cause):
+      let before = content.withLock { content in
+        defer { content.differences = found }
+        return content.differences
       }
+      if found == before { return }
+      // An operator who has given --adopt-settings takes it for done otherwise.
+      Log.line("settings of the keyspace are not replaced yet", ["cause": cause, "retrySeconds": "30"])
+      Self.log(found)
     case .adopted(let found):
       let before = content.withLock { content in
         defer { (content.differences, content.adopted) = ([], found) }
@@ -69,6 +76,14 @@ final class KeyspaceState: Sendable {
           "setting of the keyspace was replaced",
           ["setting": difference.setting, "here": difference.here, "before": difference.keyspace])
       }
+    }
+  }
+
+  private static func log(_ differences: [SettingDifference]) {
+    for difference in differences {
+      Log.line(
+        "setting differs from the keyspace",
+        ["setting": difference.setting, "here": difference.here, "keyspace": difference.keyspace])
     }
   }
 }

@@ -32,7 +32,7 @@ extension LoopServices {
         try await broker.webhooks.refresh(from: administration)
       },
       PeriodicWork("redisCheck", every: Self.redisCheckInterval) { [self] in
-        broker.condition.note(refusedWrites: try await store.refusedWrites())
+        broker.condition.note(try await store.room())
       },
       pusherCheck,
     ] + (broker.keySet.map { [fetching($0)] } ?? [])

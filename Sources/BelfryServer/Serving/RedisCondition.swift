@@ -9,10 +9,13 @@ final class RedisCondition: Sendable {
 
   private struct Content {
     var refusedWrites: Set<WriteRefusal> = []
+    var signs = MemorySigns()
     var sweepDoubt: ClockDoubt?
   }
 
   private let content = Mutex(Content())
+  /// True while writes are refused for want of memory. Each commit reads it, so it is outside the lock.
+  private let isMemoryFull = Atomic(false)
   private let report: Report
 
   init(report: @escaping Report) { self.report = report }
@@ -22,16 +25,46 @@ final class RedisCondition: Sendable {
   var sweepDoubt: ClockDoubt? { content.withLock { $0.sweepDoubt } }
 
   /// Called from any thread.
-  func note(refusedWrites found: Set<WriteRefusal>) {
-    let before = content.withLock { content in
-      defer { content.refusedWrites = found }
-      return content.refusedWrites
+  /// - Returns: the reasons for which Redis refuses writes.
+  @discardableResult
+  func note(_ room: RedisRoom) -> Set<WriteRefusal> {
+    change { content in
+      var refused = room.refusals
+      let wasFull = content.refusedWrites.contains(.memory)
+      if content.signs.isMemoryFull(wasFull: wasFull, room) { refused.insert(.memory) }
+      content.refusedWrites = refused
     }
-    for reason in WriteRefusal.allCases where before.contains(reason) != found.contains(reason) {
+  }
+
+  /// Called from any thread.
+  func note(_ sign: WriteSign, now: ContinuousClock.Instant = .now) {
+    switch sign {
+    case .refusedForMemory:
+      change { content in
+        content.signs.noteRefusal(at: now)
+        content.refusedWrites.insert(.memory)
+      }
+    case .done:
+      guard isMemoryFull.load(ordering: .relaxed) else { return }
+      content.withLock { $0.signs.noteDone(at: now) }
+    }
+  }
+
+  /// Reports what begins and what ends with the change.
+  @discardableResult
+  private func change(_ body: (inout Content) -> Void) -> Set<WriteRefusal> {
+    let (before, after) = content.withLock { content in
+      let before = content.refusedWrites
+      body(&content)
+      isMemoryFull.store(content.refusedWrites.contains(.memory), ordering: .relaxed)
+      return (before, content.refusedWrites)
+    }
+    for reason in WriteRefusal.allCases where before.contains(reason) != after.contains(reason) {
       report(
-        found.contains(reason) ? "redis refuses writes" : "redis takes writes again",
+        after.contains(reason) ? "redis refuses writes" : "redis takes writes again",
         ["reason": reason.rawValue])
     }
+    return after
   }
 
   func note(sweepDoubt found: ClockDoubt?) {
@@ -43,5 +76,35 @@ final class RedisCondition: Sendable {
     guard let found else { return report("the sweep goes on", [:]) }
     report(
       "the sweep waits", ["reason": found.reason, "seconds": "\(found.milliseconds / 1_000)"])
+  }
+}
+
+/// The writes that have shown if the memory of Redis is full, and the rule by which it counts as full.
+struct MemorySigns: Sendable, Hashable {
+  /// The time in which no write was refused, before a write that was done ends the state. Near its limit, Redis
+  /// takes some writes and refuses others.
+  static let quietTime: Duration = .seconds(5)
+
+  private var refusedAt: ContinuousClock.Instant?
+  private var doneAt: ContinuousClock.Instant?
+
+  mutating func noteRefusal(at now: ContinuousClock.Instant) {
+    refusedAt = now
+    doneAt = nil
+  }
+
+  mutating func noteDone(at now: ContinuousClock.Instant) { doneAt = now }
+
+  /// The state begins when a node is above its limit, or with a refused write. A few free bytes do not end it,
+  /// since a full Redis has some between two writes. It ends when each node has headroom, or when a write was done
+  /// and none was refused for a while.
+  func isMemoryFull(wasFull: Bool, _ room: RedisRoom) -> Bool {
+    if room.isMemoryUsedUp { return true }
+    return wasFull && !room.hasHeadroom && !isWriting
+  }
+
+  private var isWriting: Bool {
+    guard let doneAt else { return false }
+    return refusedAt.map { $0 + Self.quietTime <= doneAt } ?? true
   }
 }

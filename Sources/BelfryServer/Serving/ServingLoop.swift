@@ -50,6 +50,7 @@ actor ServingLoop {
       promise: configuration.durability == .replicated
         ? ReplicationPromise(replicas: configuration.replicas) : .none)
     store.onSettings = { broker.keyspace.note($0) }
+    store.onWrite = { broker.condition.note($0) }
     let live = RedisLiveFeed(of: store)
     let services = LoopServices(
       loop: loop, number: number, scope: scope, store: store, live: live, broker: broker)

@@ -9,6 +9,8 @@ final class FormatCheck {
   /// True if the record is to get this broker's settings. This is done once, at the start: if it were done on
   /// every connection, two brokers with the option would overrule each other for ever.
   private var adopts: Bool
+  /// The settings that this broker is to replace, and Redis has refused to.
+  private var unadopted: [SettingDifference] = []
   var onSettings: ((SettingsFinding) -> Void)?
   /// True if the record names a secret that this broker still accepts but no longer signs with. The record
   /// then has to be changed to the new secret.
@@ -52,6 +54,11 @@ final class FormatCheck {
   /// - Returns: true if no part of the record was missing.
   func compare(_ record: FormatRecord) throws(RedisError) -> Bool {
     guard let differences = try differences(from: record) else { return false }
+    if adopts, !differences.isEmpty {
+      unadopted = differences
+      return true
+    }
+    adopts = false
     onSettings?(.differ(differences))
     return true
   }
@@ -131,17 +138,29 @@ extension FormatCheck {
     return makeHashes(then: following)
   }
 
-  private func adopt(_ differences: [SettingDifference], then following: RedisSetUp) -> RedisSetUp {
-    let command = RedisCommand(
+  /// True if this broker is still to replace settings of the keyspace.
+  var hasToAdopt: Bool { adopts && !unadopted.isEmpty }
+
+  var writingSettings: RedisCommand {
+    RedisCommand(
       "HSET", RedisLayout.format, "secret", keyspace.secretFingerprint, "limits", keyspace.limits)
-    return RedisSetUp([command]) { [self] replies in
+  }
+
+  func noteAdopted() {
+    adopts = false
+    onSettings?(.adopted(unadopted))
+    unadopted = []
+  }
+
+  private func adopt(_ differences: [SettingDifference], then following: RedisSetUp) -> RedisSetUp {
+    unadopted = differences
+    return RedisSetUp([writingSettings]) { [self] replies in
       // Above maxmemory the write fails. This broker may be the one that is to free memory, so it works by
-      // its own settings all the same.
-      if case .error = replies[0] {
-        onSettings?(.differ(differences))
+      // its own settings all the same. It tries again when it next compares the record.
+      if case .error(let message) = replies[0] {
+        onSettings?(.notAdopted(differences, cause: message))
       } else {
-        adopts = false
-        onSettings?(.adopted(differences))
+        noteAdopted()
       }
       return makeHashes(then: following)
     }

@@ -48,6 +48,8 @@ final class RedisCommits {
   private var open: [OpenCall] = []
   private var places: [Partition: Int] = [:]
   private var hook: LoopHook?
+  /// See ``RedisStore/onWrite``.
+  var onWrite: ((WriteSign) -> Void)?
 
   init(loop: EventLoop, redis: RedisCluster, layout: RedisLayout, limits: Limits) {
     self.layout = layout
@@ -147,8 +149,11 @@ final class RedisCommits {
         let reply = replies[replies.count - 1]
         if !isAgain, FunctionLibrary.isMissing(reply) { return send(call, isAgain: true) }
         if reply.isFromReplica { redis.lookAgain() }
-        try finish(call, reply.bytes())
+        let answer = try reply.bytes()
+        if !redis.isCluster { onWrite?(.done) }
+        finish(call, answer)
       } catch {
+        if error.writeRefusal == .memory { onWrite?(.refusedForMemory) }
         for place in call.places {
           place.finish(.failure(StoreError(error, ofWrite: true, at: place.description)))
         }

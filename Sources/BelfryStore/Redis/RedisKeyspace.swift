@@ -17,6 +17,7 @@ extension RedisStore {
     try await checkRole(at: place)
     let found = try await pipeline([format.read], at: place)
     if try compare(found[0], at: place) {
+      if format.hasToAdopt { try await adoptSettings(at: place) }
       if format.isSecretBehind { _ = try await pipeline([format.writingSecret], at: place) }
       return try await completeKeyspace()
     }
@@ -25,6 +26,13 @@ extension RedisStore {
     let written = try await pipeline(format.writing + [format.read], at: place)
     _ = try compare(written[written.count - 1], at: place)
     try await completeKeyspace()
+  }
+
+  /// Redis refused to replace the keyspace's settings when the connection was made.
+  private func adoptSettings(at place: String) async throws(StoreError) {
+    let reply = try await pipeline([format.writingSettings], at: place)[0]
+    _ = try reading(at: place) { () throws(RedisError) in try reply.integer() }
+    format.noteAdopted()
   }
 
   /// Does the work that could not be done when the connection was made, for example because the master had
@@ -50,31 +58,23 @@ extension RedisStore {
     }
   }
 
-  /// The reasons why nodes refuse writes. One node is enough.
-  package func refusedWrites() async throws(StoreError) -> Set<WriteRefusal> {
-    var refused: Set<WriteRefusal> = []
-    var (mayDiskBeFull, answers, failure): (Bool, Int, StoreError?) = (false, 0, nil)
+  /// Asks all nodes for their memory and their disk. A node that is away is left out.
+  package func room() async throws(StoreError) -> RedisRoom {
+    var room = RedisRoom()
+    var (mayDiskBeFull, failure): (Bool, StoreError?) = (false, nil)
     for (_, result) in await redis.sendToAll(RedisCommand("INFO", "memory", "persistence")) {
       do throws(StoreError) {
         let info = try reading(at: "room") { () throws(RedisError) in try RedisInfo(try result.get()) }
-        if Self.isMemoryFull(info) { refused.insert(.memory) }
+        room.memory.append(NodeMemory(info))
         mayDiskBeFull = mayDiskBeFull || Self.hasDiskError(info)
-        answers += 1
       } catch {
         failure = error
       }
     }
     // If one node is away, the others are not affected.
-    if answers == 0, let failure { throw failure }
-    if mayDiskBeFull, await isWriteRefusedForDisk() { refused.insert(.disk) }
-    return refused
-  }
-
-  private static func isMemoryFull(_ info: RedisInfo) -> Bool {
-    guard let used = info["used_memory"].flatMap({ Int($0) }),
-      let limit = info["maxmemory"].flatMap({ Int($0) })
-    else { return false }
-    return limit > 0 && used > limit
+    if room.memory.isEmpty, let failure { throw failure }
+    if mayDiskBeFull { room.isDiskFull = await isWriteRefusedForDisk() }
+    return room
   }
 
   private static func hasDiskError(_ info: RedisInfo) -> Bool {
@@ -106,6 +106,15 @@ extension RedisStore {
         throw error
       }
     }
+  }
+}
+
+extension NodeMemory {
+  /// Redis leaves the buffers for replicas and for the append-only file out when it compares its memory with `maxmemory`.
+  fileprivate init(_ info: RedisInfo) {
+    func bytes(_ name: Substring) -> Int { info[name].flatMap { Int($0) } ?? 0 }
+    self.init(
+      usedBytes: bytes("used_memory") - bytes("mem_not_counted_for_evict"), limitBytes: bytes("maxmemory"))
   }
 }
 

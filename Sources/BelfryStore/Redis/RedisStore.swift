@@ -114,6 +114,13 @@ package final class RedisStore: Store {
     set { redis.onStateChange = newValue }
   }
 
+  /// Called with signs of how full the memory of Redis is: each refused write, and each commit that was done. Success is
+  /// not told in a cluster, where it says nothing about the other nodes.
+  package var onWrite: ((WriteSign) -> Void)? {
+    get { commits.onWrite }
+    set { commits.onWrite = newValue }
+  }
+
   package var estimatedMilliseconds: Int64? { clock.milliseconds() }
 
   package func nowMilliseconds() async throws(StoreError) -> Int64 {
@@ -145,6 +152,7 @@ extension RedisStore {
     do throws(RedisError) {
       let replies = try await redis.sendPipeline(commands, isAwaited: isAwaited).withCausesOfAborts
       if replies.contains(where: \.isFromReplica) { redis.lookAgain() }
+      if replies.contains(where: \.isRefusalForMemory) { onWrite?(.refusedForMemory) }
       return replies
     } catch {
       throw StoreError(error, ofWrite: commands.contains(where: \.isWrite), at: place())

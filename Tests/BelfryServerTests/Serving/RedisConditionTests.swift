@@ -1,5 +1,6 @@
 import BelfryModel
 import BelfryRedis
+import BelfryStore
 import Synchronization
 import TestKit
 import Testing
@@ -20,14 +21,44 @@ import Testing
   @Test func theBeginningAndTheEndAreReportedOnce() {
     let lines = Lines()
     let condition = RedisCondition { lines.note($0, $1) }
-    for refused: Set<WriteRefusal> in [[], [.disk], [.disk], [.disk, .memory], [.memory], [], []] {
-      condition.note(refusedWrites: refused)
+    let full = NodeMemory(usedBytes: 2, limitBytes: 1)
+    for room in [
+      RedisRoom(), RedisRoom(isDiskFull: true), RedisRoom(isDiskFull: true),
+      RedisRoom(memory: [full], isDiskFull: true), RedisRoom(memory: [full]), RedisRoom(), RedisRoom(),
+    ] {
+      condition.note(room)
     }
     #expect(
       lines.all == [
         "redis refuses writes reason=disk", "redis refuses writes reason=memory",
         "redis takes writes again reason=disk", "redis takes writes again reason=memory",
       ])
+  }
+
+  private let almostFull = RedisRoom(memory: [NodeMemory(usedBytes: 99 << 20, limitBytes: (99 << 20) + 5)])
+
+  @Test func aRefusedWriteBeginsItAndAFewFreeBytesDoNotEndIt() {
+    let lines = Lines()
+    let condition = RedisCondition { lines.note($0, $1) }
+    #expect(condition.note(almostFull) == [])
+    condition.note(.refusedForMemory)
+    #expect(lines.all == ["redis refuses writes reason=memory"])
+    for _ in 0..<3 { #expect(condition.note(almostFull) == [.memory]) }
+    #expect(condition.note(RedisRoom(memory: [NodeMemory(usedBytes: 1, limitBytes: 99 << 20)])) == [])
+    #expect(lines.all.dropFirst() == ["redis takes writes again reason=memory"])
+  }
+
+  @Test func aWriteThatIsDoneEndsItUnlessOthersAreRefused() {
+    let condition = RedisCondition { _, _ in }
+    let start = ContinuousClock.now
+    condition.note(.refusedForMemory, now: start)
+    condition.note(.done, now: start + .seconds(1))
+    #expect(condition.note(almostFull) == [.memory])
+    condition.note(.refusedForMemory, now: start + .seconds(4))
+    condition.note(.done, now: start + .seconds(6))
+    #expect(condition.note(almostFull) == [.memory])
+    condition.note(.done, now: start + .seconds(4) + MemorySigns.quietTime)
+    #expect(condition.note(almostFull) == [])
   }
 
   private func expectRefusal(_ broker: TestBroker, _ reason: String, _ words: String) async throws {
@@ -93,8 +124,44 @@ import Testing
       #expect(try broker.send().status == 201)
       try broker.redis.command("CONFIG", "SET", "maxmemory", "1")
       try await expectRefusal(broker, "memory", "memory is full")
+      // A few free bytes are no room, until a write was done.
+      let used = try #require(
+        try broker.redis.command("INFO", "memory").firstMatch(of: /used_memory:(\d+)/).flatMap {
+          Int($0.output.1)
+        })
+      try broker.redis.command("CONFIG", "SET", "maxmemory", "\(used + 600_000)")
+      #expect(try broker.ask("GET", "/readyz").json["memory"]?.text == "full")
+      try await eventually(every: .milliseconds(100)) {
+        #expect(try broker.send().status == 201)
+        return try broker.ask("GET", "/readyz").json["memory"] == nil
+      }
+      try broker.redis.command("CONFIG", "SET", "maxmemory", "1")
+      #expect(try broker.send().status == 503)
       try broker.redis.command("CONFIG", "SET", "maxmemory", "0")
       try await expectRoom(broker, "memory")
+    }
+  }
+}
+
+extension RedisConditionTests {
+  @Test func eachOperationIsToldThatMemoryIsFullAndReadingGoesOn() async throws {
+    try await withBroker { broker in
+      let id = try broker.makeServer(owner: "alice", members: ["bob"])
+      let (alice, app) = (try broker.token("alice"), try broker.token("app", .app))
+      try broker.redis.command("CONFIG", "SET", "maxmemory", "1")
+      for refused in [
+        try broker.ask("POST", "/v1/servers", as: alice, #"{"name":"x"}"#),
+        try broker.ask("POST", "/v1/servers/\(id)/members", as: app, #"{"accids":["carol"]}"#),
+        try broker.ask("PUT", "/v1/servers/\(id)/subscription", as: alice),
+        try broker.ask("DELETE", "/v1/servers/\(id)", as: alice),
+      ] {
+        #expect(refused.status == 503)
+        #expect(refused.json["detail"]?.text?.contains("memory is full") == true, "\(refused.body)")
+      }
+      for path in ["/v1/servers/\(id)", "/v1/notifications/counts", "/v1/servers/\(id)/members/bob"] {
+        let answer = try broker.ask("GET", path, as: alice)
+        #expect(answer.status == 200, "\(path): \(answer.body)")
+      }
     }
   }
 }

@@ -1,0 +1,55 @@
+package import BelfryRedis
+
+/// The memory of one node of Redis, as `INFO memory` tells it.
+package struct NodeMemory: Sendable, Hashable {
+  /// The memory that Redis compares with `maxmemory`.
+  package var usedBytes: Int
+  /// `maxmemory`. 0: the node has no limit.
+  package var limitBytes: Int
+
+  package init(usedBytes: Int, limitBytes: Int) {
+    self.usedBytes = usedBytes
+    self.limitBytes = limitBytes
+  }
+
+  package var isUsedUp: Bool { limitBytes > 0 && usedBytes > limitBytes }
+
+  /// True if the node can take writes for a while. A node at its limit has a few bytes free between two
+  /// writes, although it refuses each write. So a few free bytes are no room.
+  package var hasHeadroom: Bool {
+    limitBytes == 0 || limitBytes - usedBytes >= max(limitBytes / 100, Self.headroomMinBytes)
+  }
+
+  /// More than the largest requests under way need.
+  private static let headroomMinBytes = 1 << 20
+}
+
+/// The room that Redis has for writes, as one look at all nodes has found it.
+package struct RedisRoom: Sendable, Hashable {
+  /// The memory of each node that answered.
+  package var memory: [NodeMemory]
+  /// True if a node refuses writes because it cannot save to its disk.
+  package var isDiskFull: Bool
+
+  package init(memory: [NodeMemory] = [], isDiskFull: Bool = false) {
+    self.memory = memory
+    self.isDiskFull = isDiskFull
+  }
+
+  package var isMemoryUsedUp: Bool { memory.contains(where: \.isUsedUp) }
+  package var hasHeadroom: Bool { memory.allSatisfy(\.hasHeadroom) }
+
+  /// The reasons for which Redis refuses writes, by this look alone.
+  package var refusals: Set<WriteRefusal> {
+    var refusals: Set<WriteRefusal> = []
+    if isMemoryUsedUp { refusals.insert(.memory) }
+    if isDiskFull { refusals.insert(.disk) }
+    return refusals
+  }
+}
+
+/// The fate of a write, as far as it says something about the memory of Redis.
+package enum WriteSign: Sendable, Hashable {
+  case refusedForMemory
+  case done
+}
