@@ -23,6 +23,16 @@ extension Configuration {
     try read(options: options, environment: environment).configuration
   }
 
+  /// Remarks about the configuration that do not keep the broker from starting.
+  static func remarks(
+    on configuration: Configuration, from places: [String: String], _ options: ServeOptions,
+    _ environment: [String: String]
+  ) -> [String] {
+    let file = options.config ?? environment[configVariable]
+    let open = OpenSecrets.remark(on: configuration, from: places, file: file)
+    return (open.map { [$0] } ?? []) + UnreadVariable.findHarmless(in: environment).map(\.remark)
+  }
+
   /// - Parameter refuse: called with each mistake. If it returns, the rest is read.
   /// - Returns: the configuration, and for the key of each given setting the place that its value comes from.
   static func read(

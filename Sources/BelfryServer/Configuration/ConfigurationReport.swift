@@ -39,7 +39,7 @@ package struct ConfigurationReport: Sendable, Hashable {
     mistakes = found
     // This does not run after mistakes. Without the wrong values, it would look for files that nobody named.
     if found.isEmpty { check(read.configuration) }
-    remarks += UnreadVariable.findHarmless(in: environment).map(\.remark)
+    remarks += Configuration.remarks(on: read.configuration, from: read.places, options, environment)
   }
 
   private mutating func check(_ configuration: Configuration) {
