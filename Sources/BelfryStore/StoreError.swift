@@ -21,6 +21,8 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   package var place: String
   /// Whether it was a write that may have been carried out. Doing it again with the same `messageClientId` is safe.
   package var mayBeDone = false
+  /// True if the store did not answer, or answered that it serves nobody yet. False if it refused just this.
+  package var isStoreAway = false
 
   package init(_ code: Code, _ detail: String, at place: String) {
     self.code = code

@@ -98,6 +98,35 @@ import Testing
     #expect(failures.totals == ["webhooks": 4])
   }
 
+  @Test func anAbsenceOfTheStoreIsReportedOnceForAllWork() async throws {
+    let events = Events()
+    let failures = WorkFailures(
+      isStoreAway: { "\($0)" == "no answer" }, regularWork: ["sweep", "relays", "rooms"]
+    ) { events.note($0) }
+    await failures.watch("push", on: "account") { throw Trouble(description: "no answer") }
+    #expect(events.all == [])
+    for _ in 0..<2 {
+      for work in ["sweep", "relays", "rooms"] {
+        await failures.watch(work, on: "loop") { throw Trouble(description: "no answer") }
+      }
+    }
+    await failures.watch("push", on: "account") { throw Trouble(description: "no answer") }
+    #expect(events.all == [.storeIsAway(work: "sweep", cause: "no answer")])
+    await failures.watch("webhooks", on: "lane 1") { throw Trouble(description: "refused") }
+    #expect(events.all.dropFirst() == [.fails(work: "webhooks", subject: "lane 1", cause: "refused")])
+
+    failures.noteSuccess(of: "sweep", on: "loop")
+    failures.noteSuccess(of: "relays", on: "loop")
+    #expect(events.all.count == 2)
+    // The store is back, and the work fails for a reason of its own.
+    await failures.watch("rooms", on: "loop") { throw Trouble(description: "unreadable") }
+    #expect(
+      events.all.dropFirst(2) == [
+        .storeIsBack(failures: 7), .fails(work: "rooms", subject: "loop", cause: "unreadable"),
+      ])
+    #expect(failures.totals == ["sweep": 2, "relays": 2, "rooms": 3, "webhooks": 1, "push": 2])
+  }
+
   @Test func successWithoutFailuresIsNotReported() async throws {
     let events = Events()
     let failures = WorkFailures { events.note($0) }

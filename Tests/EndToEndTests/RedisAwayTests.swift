@@ -94,6 +94,22 @@ extension EndToEnd {
       }
     }
 
+    @Test func oneAbsenceIsOneLineOfBackgroundWork() async throws {
+      var durable = RedisServer.Options()
+      durable.appendOnly = .always
+      try await withWorld(redis: durable) { world in
+        let broker = world[0]
+        func lines(_ event: String) -> Int { broker.log.components(separatedBy: event).count - 1 }
+        await world.redis.kill()
+        try await eventually { lines("background work waits for redis") == 1 }
+        try await Task.sleep(for: Self.away)
+        try await world.redis.start()
+        try await eventually { lines("background work goes on") == 1 }
+        #expect(lines("background work waits for redis") == 1, "\(broker.log)")
+        #expect(lines("work fails") == 0, "\(broker.log)")
+      }
+    }
+
     @Test func aBrokerStartsBeforeItsRedis() async throws {
       try await withRedisServer { redis in
         await redis.stop()

@@ -17,6 +17,8 @@ package final class EmbeddedRedis: Sendable {
     case ended(String)
     case restarting(after: Duration)
     case restartFailed(StartError)
+    /// It has ended or does not start, and its disk has no space left, or nearly none.
+    case diskFull(folder: String, freeBytes: Int)
     /// It did not end in time when told to, and was killed. The data that it had not handed to the kernel is
     /// lost.
     case killed
@@ -28,6 +30,7 @@ package final class EmbeddedRedis: Sendable {
   private let isScratch: Bool
   private let report: @Sendable (Event) -> Void
   private let running = Mutex<Running?>(nil)
+  private let fullDisk = Atomic(false)
 
   private struct Running {
     let supervisor: RedisSupervisor
@@ -63,7 +66,10 @@ package final class EmbeddedRedis: Sendable {
       folder: folder.path, socketPath: String(endpointURL.dropFirst("unix://".count)), settings: settings,
       arguments: arguments, isScratch: isScratch)
     if let processID = try launch.stopOrphan() { report(.stoppedOrphan(processID: processID)) }
-    let supervisor = try RedisSupervisor(launch, report: report)
+    let supervisor = try RedisSupervisor(launch) { [self] event in
+      note(event)
+      report(event)
+    }
     let thread = try StartError.system { () throws(SystemError) in
       try SystemThread("embedded-redis") { supervisor.run() }
     }
@@ -74,6 +80,17 @@ package final class EmbeddedRedis: Sendable {
       throw error
     }
     running.withLock { $0 = Running(supervisor: supervisor, thread: thread) }
+  }
+
+  /// True while the redis-server does not run and its disk is full. May be asked from any thread.
+  package var isDiskFull: Bool { fullDisk.load(ordering: .relaxed) }
+
+  private func note(_ event: Event) {
+    switch event {
+    case .diskFull: fullDisk.store(true, ordering: .relaxed)
+    case .started: fullDisk.store(false, ordering: .relaxed)
+    case .stoppedOrphan, .loading, .ended, .restarting, .restartFailed, .killed: break
+    }
   }
 
   /// Returns when the redis-server has ended and everything that it acknowledged is on the disk. Does nothing

@@ -5,6 +5,10 @@ import Glibc
 final class RedisLaunch: Sendable {
   let socketPath: String
   let logPath: String
+  /// The folder with Redis's data.
+  let redisFolder: String
+  /// With less free space in the folder, the disk counts as full.
+  let diskFullBelowBytes: Int
   /// The time from SIGTERM to SIGKILL, in which Redis writes its data to the disk.
   let stopTimeout: Duration
   private let executable: String
@@ -26,7 +30,9 @@ final class RedisLaunch: Sendable {
   ) throws(StartError) {
     executable = try RedisExecutable.find(settings.server)
     stopTimeout = settings.stopTimeout
+    diskFullBelowBytes = settings.diskFullBelowBytes
     let redisFolder = folder + "/redis"
+    self.redisFolder = redisFolder
     guard unsafe mkdir(redisFolder, 0o700) == 0 || errno == EEXIST else {
       throw .refused(.dataFolderUnusable, "cannot make the folder", at: redisFolder)
     }

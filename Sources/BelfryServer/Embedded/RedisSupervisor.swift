@@ -53,18 +53,29 @@ final class RedisSupervisor: Sendable {
         firstStart.set()
         guard keep(process) == .ended else { return }
         report(.ended(process.reap()))
+        reportFullDisk()
       } catch {
         guard firstStart.isSet else {
+          reportFullDisk()
           firstFailure.withLock { $0 = error }
           return firstStart.set()
         }
         if stopRequest.isSet { return }
         report(.restartFailed(error))
+        reportFullDisk()
       }
       let delay = backoff.delay(at: .now)
       report(.restarting(after: delay))
       if stopRequest.wait(until: .now + delay) { return }
     }
+  }
+
+  /// With `appendfsync always`, Redis ends itself when it cannot write. Its last words are in its own log only.
+  private func reportFullDisk() {
+    guard let free = DiskSpace.freeBytes(in: launch.redisFolder),
+      DiskSpace.isFull(freeBytes: free, belowBytes: launch.diskFullBelowBytes)
+    else { return }
+    report(.diskFull(folder: launch.redisFolder, freeBytes: free))
   }
 
   /// Starts a redis-server and waits until it answers. If it does not answer, it is killed.

@@ -20,12 +20,19 @@ final class Broker: Sendable {
   let keyspace = KeyspaceState()
   let condition = RedisCondition { event, facts in Log.line(event, facts) }
   /// The failures of work that no request asked for, on all loops.
-  let failures = WorkFailures { event in
+  let failures = WorkFailures(
+    isStoreAway: { ($0 as? StoreError)?.isStoreAway ?? false },
+    regularWork: ["backEndKeys", "revocations", "webhookList", "relays", "redisCheck"]
+  ) { event in
     switch event {
     case .fails(let work, let subject, let cause):
       Log.line("work fails", ["work": work, "on": subject, "cause": cause])
     case .succeedsAgain(let work, let failures):
       Log.line("work succeeds again", ["work": work, "failures": "\(failures)"])
+    case .storeIsAway(let work, let cause):
+      Log.line("background work waits for redis", ["first": work, "cause": cause])
+    case .storeIsBack(let failures):
+      Log.line("background work goes on", ["failures": "\(failures)"])
     }
   }
   let backEndKeys = BackEndKeys()
@@ -45,17 +52,22 @@ final class Broker: Sendable {
   private let readKeys: RereadFiles<TokenKeys>.Reading?
   private let files = Mutex<FileWatch?>(nil)
   private let redis: RedisEndpoint
+  /// True if the disk of the embedded Redis is full. Always false for a Redis of the operator's own.
+  let isDiskFull: @Sendable () -> Bool
   private let loops: [ServingLoop]
   private let startedAt = ContinuousClock.now
 
   /// - Parameters:
   ///   - redisURL: the configured URL, or that of the embedded Redis.
   ///   - readKeys: reads the keys as they are configured now; nil if they never change.
+  ///   - isDiskFull: true if the embedded Redis has ended, or does not start, and its disk is full.
   init(
     _ configuration: Configuration, keys: TokenKeys, redisURL: String, pushKey: VAPIDKey? = nil,
-    certificate: ServerCertificate? = nil, readKeys: RereadFiles<TokenKeys>.Reading? = nil
+    certificate: ServerCertificate? = nil, readKeys: RereadFiles<TokenKeys>.Reading? = nil,
+    isDiskFull: @escaping @Sendable () -> Bool = { false }
   ) throws(StartError) {
     self.configuration = configuration
+    self.isDiskFull = isDiskFull
     self.certificate = certificate
     crossOrigin = CrossOrigin(configuration.browsers)
     self.pushKey = pushKey
@@ -224,6 +236,13 @@ final class Broker: Sendable {
   func isConnected() async -> Bool {
     for serving in loops where await serving.isRedisConnected == false { return false }
     return true
+  }
+
+  /// The reason for which the broker is not ready, while Redis is not there or not to be used.
+  var absence: Unreadiness {
+    if let words = keyspace.refusal { return .keyspaceRefused(words) }
+    if isDiskFull() { return .diskFull }
+    return keyspace.hasServed ? .redisAway : .starting
   }
 
   func statistics() async -> BrokerStatistics {

@@ -12,8 +12,10 @@ package enum Serve {
   /// The signals that end the broker must be blocked in all threads, see `ProcessSignal.block`.
   package static func run(_ options: ServeOptions, environment: [String: String]) async throws(StartError) {
     ProcessSignal.ignoreBrokenPipes()
-    let configuration = try Configuration.load(options: options, environment: environment)
-    for variable in UnreadVariable.findHarmless(in: environment) { Log.line(variable.remark) }
+    let (configuration, places) = try Configuration.read(options: options, environment: environment)
+    for remark in Configuration.remarks(on: configuration, from: places, options, environment) {
+      Log.line(remark)
+    }
     let folder = try DataFolder(opening: configuration.dataFolder)
     if configuration.secret == .dataFolder { try SecretFolder(inDataFolder: folder.path).makeIfMissing() }
     let path = folder.path
@@ -24,10 +26,10 @@ package enum Serve {
     }
     let pushKey = try VAPIDKey.load(for: configuration, inDataFolder: path)
     let certificate = try ServerCertificate.load(configuration.tls)
-    let broker = { (url: String) throws(StartError) in
+    let broker = { (url: String, embedded: EmbeddedRedis?) throws(StartError) in
       try Broker(
         configuration, keys: keys, redisURL: url, pushKey: pushKey, certificate: certificate,
-        readKeys: readKeys)
+        readKeys: readKeys, isDiskFull: { embedded?.isDiskFull ?? false })
     }
     guard let url = configuration.redisURL else {
       // This is checked before Redis is started. A broker that cannot listen would have to stop Redis again.
@@ -35,9 +37,9 @@ package enum Serve {
       let redis = try EmbeddedRedis(in: folder, settings: configuration.embeddedRedis, report: log)
       try redis.start()
       defer { redis.stop() }
-      return try await serve(broker(redis.endpointURL))
+      return try await serve(broker(redis.endpointURL, redis))
     }
-    try await serve(broker(url))
+    try await serve(broker(url, nil))
   }
 
   private static func serve(_ broker: Broker) async throws(StartError) {
@@ -75,6 +77,8 @@ package enum Serve {
     case .ended(let how): Log.line("redis-server ended", ["how": how])
     case .restarting(let delay): Log.line("redis-server starts again", ["after": "\(delay)"])
     case .restartFailed(let error): Log.line("redis-server does not start", ["cause": error.description])
+    case .diskFull(let folder, let freeBytes):
+      Log.line("the disk of redis-server is full", ["folder": folder, "freeBytes": "\(freeBytes)"])
     case .killed: Log.line("redis-server was killed")
     }
   }

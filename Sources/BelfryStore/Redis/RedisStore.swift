@@ -259,6 +259,20 @@ extension StoreError {
       case nil: (isCorrupt ? .corrupt : .unavailable, error.description)
       }
     self.init(code, detail, at: place)
+    isStoreAway = error.isRedisAway
+  }
+}
+
+extension RedisError {
+  /// True if Redis did not answer, or answered that it serves nobody yet.
+  fileprivate var isRedisAway: Bool {
+    switch code {
+    case .unavailable, .timedOut, .connectionLost: true
+    case .replied: ["LOADING", "MASTERDOWN", "CLUSTERDOWN"].contains(replyCode)
+    case .overloaded, .unexpectedReply, .malformedReply, .invalidEndpoint, .unsuitable, .unsubscribed,
+      .notReplicated, .closed:
+      false
+    }
   }
 }
 

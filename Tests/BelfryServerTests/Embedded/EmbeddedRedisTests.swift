@@ -54,6 +54,38 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func anEndWithAFullDiskNamesTheDisk(isFull: Bool) async throws {
+    try await withDataFolder { folder in
+      let events = EventLog()
+      var settings = EmbeddedRedisSettings()
+      settings.diskFullBelowBytes = isFull ? .max : 0
+      let redis = try EmbeddedRedis(in: folder, settings: settings, report: events.append)
+      try redis.start()
+      defer { redis.stop() }
+      #expect(!redis.isDiskFull)
+      let processID = try #require(
+        try RedisCLI(url: redis.endpointURL).information("process_id").flatMap { pid_t($0) })
+      kill(processID, SIGKILL)
+      let isBack = Poll.until(.now + .seconds(60)) {
+        events.all.count { if case .started = $0 { true } else { false } } == 2
+      }
+      #expect(isBack && !redis.isDiskFull)
+      let reports = events.all.compactMap { event in
+        if case .diskFull(let place, _) = event { place } else { nil }
+      }
+      #expect(reports == (isFull ? [folder.path + "/redis"] : []))
+    }
+  }
+
+  @Test func theSpaceOfAFolderIsKnown() throws {
+    let free = try #require(DiskSpace.freeBytes(in: "/tmp"))
+    #expect(free > 0)
+    #expect(DiskSpace.freeBytes(in: "/nonexistent") == nil)
+    #expect(DiskSpace.isFull(freeBytes: 0))
+    #expect(!DiskSpace.isFull(freeBytes: DiskSpace.fullBelowBytes))
+  }
+
   /// If somebody puts a backup next to `redis/` and not into it, the broker would start empty.
   @Test func dataBesideItsFolderKeepItFromStarting() async throws {
     try await withDataFolder { folder in

@@ -23,18 +23,16 @@ enum Health {
   private static func isReady(
     _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> HTTPResponse {
-    if services.isDraining { throw Refusal(.unavailable, "this broker is shutting down") }
-    guard await services.broker.isConnected() else {
-      throw Refusal(
-        .unavailable,
-        services.broker.keyspace.refusal ?? "not every loop of this broker has reached Redis yet",
-        retryAfterSeconds: 1)
-    }
+    if services.isDraining { throw Unreadiness.shuttingDown.refusal }
+    guard await services.broker.isConnected() else { throw services.broker.absence.refusal }
     // Readiness depends only on an answer of Redis. Refused writes are reported in addition.
-    let refused = try await reading { () async throws(StoreError) in
-      try await services.store.refusedWrites()
+    let room: RedisRoom
+    do throws(StoreError) {
+      room = try await services.store.room()
+    } catch {
+      throw services.broker.absence.refusal
     }
-    services.broker.condition.note(refusedWrites: refused)
+    let refused = services.broker.condition.note(room)
     // Anybody may ask, so the answer has the names of the settings and no values.
     let differing = services.broker.keyspace.differences.map { JSONValue.string($0.setting) }
     var answer: JSONObject = ["status": "ready"]

@@ -1,0 +1,51 @@
+import TestKit
+import Testing
+
+@testable import BelfryServer
+
+/// `/readyz` says with 503 why the broker is not ready.
+@Suite struct UnreadinessTests {
+  private func detail(_ broker: TestBroker) throws -> String? {
+    let answer = try broker.ask("GET", "/readyz")
+    #expect(answer.status == 503 && answer.code == "unavailable", "\(answer.body)")
+    return answer.json["detail"]?.text
+  }
+
+  @Test func aRedisThatWasThereAndIsAwayIsNamed() async throws {
+    try await withBroker { broker in
+      await broker.redis.kill()
+      try await eventually { try broker.ask("GET", "/readyz").status == 503 }
+      #expect(try detail(broker) == "Redis cannot be reached")
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func aStartIsToldFromAFullDisk(isDiskFull: Bool) async throws {
+    try await withRedisServer { redis in
+      await redis.kill()
+      var configuration = Configuration()
+      configuration.listen = ListenAddress(host: "127.0.0.1", port: 0)
+      configuration.loops = 1
+      let signer = TokenSigner(secret: Array("a secret for nothing but these tests".utf8))
+      let broker = try Broker(
+        configuration, keys: TokenKeys(signer), redisURL: redis.url, isDiskFull: { isDiskFull })
+      let (ports, listening) = AsyncStream<UInt16>.makeStream()
+      async let running: Void = broker.run { listening.yield($0) }
+      let port = try #require(await ports.first { _ in true })
+      let words = try detail(TestBroker(port: port, redis: redis, broker: broker))
+      #expect(
+        words
+          == (isDiskFull
+            ? "Redis does not run, because its disk is full"
+            : "this broker is starting: not every loop of it has reached Redis yet"))
+      broker.drain()
+      try await running
+    }
+  }
+
+  @Test func aShutdownIsNamedAndNoTimeToTryAgain() {
+    let refusal = Unreadiness.shuttingDown.refusal
+    #expect(refusal.detail == "this broker is shutting down")
+    #expect(refusal.retryAfterSeconds == nil)
+  }
+}
