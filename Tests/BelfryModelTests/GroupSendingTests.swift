@@ -41,6 +41,17 @@ struct GroupSendingTests {
     #expect(refusal(of: member, isAllMuted: true) == (row.maySendWhenAllAreMuted ? nil : .muted))
   }
 
+  @Test func theRefusalTellsTheTime() throws {
+    var member = MemberRecord(role: .member, membership: .always)
+    member.rights = .init(mutedUntilMilliseconds: 1_798_131_600_000)
+    let group = GroupRecord(
+      name: "Ringers", style: .publicOpen, owner: "olga", createdAt: 0, maxMembers: 10)
+    let refusal = #expect(throws: Refusal.self) {
+      try group.requireMaySend(member, nowMilliseconds: 1_798_131_500_000)
+    }
+    #expect(refusal?.detail == "you are muted in this group until 2026-12-24T17:00:00.000Z")
+  }
+
   private func refusal(of member: MemberRecord, isAllMuted: Bool) -> Refusal.Code? {
     var group = GroupRecord(
       name: "Ringers", style: .publicOpen, owner: "olga", createdAt: 0, maxMembers: 10)

@@ -1,3 +1,5 @@
+import BelfryBytes
+
 /// The reason why an operation was not done. Nothing changed and nothing was announced, unless the code is
 /// `unknownOutcome`.
 package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
@@ -55,6 +57,13 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   package static let unknownOutcome = Refusal(
     .unknownOutcome, "no answer came in time: the request may or may not have been carried out",
     retryAfterSeconds: 1)
+
+  /// The refusal of a send by a muted account.
+  ///
+  /// - Parameter place: in words, such as `this server`.
+  static func muted(in place: String, untilMilliseconds: Int64) -> Refusal {
+    Refusal(.muted, "you are muted in \(place) until \(Timestamp.text(milliseconds: untilMilliseconds))")
+  }
 
   package static func invalid(_ field: String, _ detail: String) -> Refusal {
     Refusal(.invalidField, detail, field: field)

@@ -82,7 +82,7 @@ extension GroupRecord {
     if let until = member.rights.mutedUntilMilliseconds,
       member.rights.isMuted(nowMilliseconds: nowMilliseconds)
     {
-      throw Refusal(.muted, "you are muted in this group until \(until), in milliseconds since 1970")
+      throw .muted(in: "this group", untilMilliseconds: until)
     }
     guard isAllMuted, member.role == .member, !member.rights.isAllowListed else { return }
     throw Refusal(

@@ -61,7 +61,7 @@ extension ServerRecord {
   /// - Throws: `muted`.
   package func requireMaySend(_ member: MemberRecord, nowMilliseconds: Int64) throws(Refusal) {
     guard let until = member.rights.mutedUntilMilliseconds, until > nowMilliseconds else { return }
-    throw Refusal(.muted, "you are muted in this server until \(until), in milliseconds since 1970")
+    throw .muted(in: "this server", untilMilliseconds: until)
   }
 
   /// - Throws: `forbidden` for a plain member, if only the owner and the admins send to everybody.

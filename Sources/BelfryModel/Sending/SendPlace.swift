@@ -55,7 +55,7 @@ struct SendPlace {
       throw Refusal(.notMember, "you are not in channel \(id)")
     }
     if let until = member.channelMutes[id], until > nowMilliseconds {
-      throw Refusal(.muted, "you are muted in channel \(id) until \(until), in milliseconds since 1970")
+      throw .muted(in: "channel \(id)", untilMilliseconds: until)
     }
   }
 
