@@ -207,6 +207,13 @@ import Testing
     #expect(request.content.serverId?.text == "9007199254740993")
   }
 
+  @Test func anUnknownSettingIsNamedWithTheNearestOne() throws {
+    let body = #"{"toAccids":["a"],"setting":{"pushEnabled":true}}"#
+    let refusal = #expect(throws: Refusal.self) { try SendRequest(ObjectFields(of: Array(body.utf8))) }
+    #expect(refusal?.field == "setting.pushEnabled")
+    #expect(refusal?.detail == "is not a field of this request; perhaps pushEnable is meant")
+  }
+
   @Test func anyTextIsCarried() throws {
     let request = try SendRequest(
       ObjectFields(of: Array(#"{"toAccids":["a"],"body":"a\u0000\u0001\n\"\ud83d\udd14","ext":""}"#.utf8)))

@@ -31,7 +31,7 @@ package struct ObjectFields {
   /// Refuses every field that was not taken.
   ///
   /// - Parameter declared: the declared fields. The refusal names the one with the nearest name.
-  package func finish(declared: @autoclosure () -> [Property] = []) throws(Refusal) {
+  package func finish(declared: @autoclosure () -> [Property]) throws(Refusal) {
     guard let name = rest.map(\.name).min() else { return }
     throw refusal(ofUnknown: name, among: declared().map(\.name))
   }

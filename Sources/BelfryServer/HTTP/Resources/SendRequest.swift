@@ -93,6 +93,6 @@ extension NotificationSetting {
     needBadge = try fields.take("needBadge", .flag) ?? needBadge
     needPushNick = try fields.take("needPushNick", .flag) ?? needPushNick
     routeEnable = try fields.take("routeEnable", .flag) ?? routeEnable
-    try fields.finish()
+    try fields.finish(declared: NotificationSetting.properties)
   }
 }
