@@ -83,7 +83,7 @@ public struct BelfryError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let unknownOutcome = Code(rawValue: "unknownOutcome")
 
     /// There was no answer: the broker could not be reached, closed the connection, or was silent for too long. A call
-    /// that changes something may have been done.
+    /// that changes something may have been done, unless ``BelfryError/nothingWasSent``.
     public static let transport = Code(rawValue: "transport")
     /// The answer is not one of Belfry's, such as the page of a proxy or a document that was cut off. Check
     /// ``BelfryClient/baseURL``. A call that changes something may have been done.
@@ -104,6 +104,8 @@ public struct BelfryError: Error, Sendable, Hashable, CustomStringConvertible {
   public var retryAfterSeconds: Int?
   /// The id with which to repeat a send that may have been done. It is then done once.
   public var messageClientId: String?
+  /// True if the broker could not be reached, and nothing of the request was sent. Then nothing was done.
+  public var nothingWasSent = false
 
   /// Makes an error, for example in tests.
   public init(
@@ -126,8 +128,9 @@ extension BelfryError {
   /// True if the call may have been done in spite of the error. A proxy's 502 and 504 mean that it got no answer from the
   /// broker, which may have received the request. A 500 is a fault of the broker, which may have happened after the work.
   public var leavesOutcomeOpen: Bool {
-    [.transport, .protocol, .cancelled, .unknownOutcome].contains(code)
-      || status.map([500, 502, 504].contains) ?? false
+    !nothingWasSent
+      && ([.transport, .protocol, .cancelled, .unknownOutcome].contains(code)
+        || status.map([500, 502, 504].contains) ?? false)
   }
 
   /// The error of several tries of one request. If an earlier try may have been carried out, the refusal of the last one
@@ -135,6 +138,10 @@ extension BelfryError {
   func after(_ earlier: BelfryError) -> BelfryError {
     guard earlier.leavesOutcomeOpen, mayPass, !leavesOutcomeOpen else { return self }
     var error = self
+    if code == .transport {
+      error.nothingWasSent = false
+      return error
+    }
     error.code = .unknownOutcome
     error.detail =
       "an earlier try may have been carried out (\(earlier.detail)); the last one failed: \(detail)"

@@ -54,6 +54,13 @@ static inline long long easy_uploaded_bytes(CURL *easy) {
   return count;
 }
 
+// How many bytes of requests have been sent, over all connections of the transfer. Bytes for a proxy count, too.
+static inline long easy_request_bytes(CURL *easy) {
+  long count = 0;
+  curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &count);
+  return count;
+}
+
 static inline void multi_set_long(CURLM *multi, CURLMoption option, long value) {
   curl_multi_setopt(multi, option, value);
 }

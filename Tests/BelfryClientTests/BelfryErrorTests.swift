@@ -1,5 +1,6 @@
-import BelfryClient
 import Testing
+
+@testable import BelfryClient
 
 @Suite struct BelfryErrorTests {
   /// The library's constant for a code of the broker. The switch is exhaustive, so a new code needs a constant, too.
@@ -35,6 +36,16 @@ import Testing
   func `a code of the broker has a constant of the same word`(code: Refusal.Code) {
     let constant = Self.constant(for: code)
     #expect(constant == nil || constant?.rawValue == code.rawValue)
+  }
+
+  @Test func `nothing was sent only if no try was`() {
+    var refused = BelfryError(.transport, "refused")
+    refused.nothingWasSent = true
+    #expect(!refused.leavesOutcomeOpen)
+    #expect(refused.after(refused) == refused)
+    let later = refused.after(BelfryError(.transport, "reset"))
+    #expect(later.code == .transport)
+    #expect(later.leavesOutcomeOpen)
   }
 
   @Test func `an error says what happened and what to do`() {

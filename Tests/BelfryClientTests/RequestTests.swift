@@ -133,6 +133,24 @@ import Testing
     client.attemptsLimit = 1
     let error = await #expect(throws: BelfryError.self) { try await client.stats() }
     #expect(error?.code == .transport)
+    let unsent = await #expect(throws: BelfryError.self) {
+      try await client.send(NewNotification(serverId: twelve))
+    }
+    #expect(unsent?.nothingWasSent == true)
+    #expect(unsent?.leavesOutcomeOpen == false)
+    #expect(unsent?.messageClientId == nil)
+  }
+
+  @Test func `a connection that breaks after the request leaves the outcome open`() async throws {
+    let server = try ScriptedServer { _, _ in [.reset] }
+    var client = client(server)
+    client.attemptsLimit = 1
+    let error = await #expect(throws: BelfryError.self) {
+      try await client.send(NewNotification(serverId: twelve))
+    }
+    #expect(error?.code == .transport)
+    #expect(error?.nothingWasSent == false)
+    #expect(error?.messageClientId != nil)
   }
 
   @Test func `a broker that never answers is given up`() async throws {

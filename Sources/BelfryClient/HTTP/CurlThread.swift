@@ -63,7 +63,7 @@ import Synchronization
     if isRunning {
       unsafe curl_multi_wakeup(multi)
     } else if case .begin(let beginning) = command {
-      beginning.inbox.put(.end(.lost("this process has no memory or no thread left for a connection")))
+      beginning.inbox.put(.end(.unsent("this process has no memory or no thread left for a connection")))
     }
   }
 
@@ -98,7 +98,7 @@ import Synchronization
       if code != CURLM_OK {
         // There is no memory or no file descriptor left. The callers try again after a pause; this loop must not try.
         let words = unsafe String(cString: curl_multi_strerror(code))
-        for transfer in transfers.values { finish(transfer, .lost(words), &transfers) }
+        for transfer in transfers.values { finish(transfer, transfer.failure(words), &transfers) }
       }
     }
     for transfer in transfers.values { finish(transfer, .cancelled, &transfers) }
@@ -120,7 +120,7 @@ import Synchronization
         let transfer = unsafe CurlTransfer(beginning, sharing: share, authorityFile: authorityFile),
         unsafe curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
       else {
-        beginning.inbox.put(.end(.lost("this process has no memory left for a connection")))
+        beginning.inbox.put(.end(.unsent("this process has no memory left for a connection")))
         return
       }
       transfers[beginning.number] = transfer
@@ -164,7 +164,7 @@ import Synchronization
       if patience > .zero {
         sleep = min(sleep, patience)
       } else {
-        finish(transfer, .lost("nothing arrived for \(transfer.silence)"), &transfers)
+        finish(transfer, transfer.failure("nothing arrived for \(transfer.silence)"), &transfers)
       }
     }
     return Int32((sleep / .milliseconds(1)).rounded(.up))

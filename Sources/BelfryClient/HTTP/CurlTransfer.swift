@@ -164,15 +164,21 @@ import Foundation
     guard result != CURLE_OK else { return nil }
     if let refusal { return refusal }
     let words = unsafe String(cString: curl_easy_strerror(result))
-    switch result {
+    return switch result {
     // The authority is unknown, or the certificate is for another host or has expired.
-    case CURLE_PEER_FAILED_VERIFICATION: return .lost("the broker's certificate is not trusted: \(words)")
+    case CURLE_PEER_FAILED_VERIFICATION: failure("the broker's certificate is not trusted: \(words)")
     case CURLE_SSL_CONNECT_ERROR:
-      return .lost("the TLS handshake failed, perhaps because this port speaks plain HTTP: \(words)")
+      failure("the TLS handshake failed, perhaps because this port speaks plain HTTP: \(words)")
     case CURLE_SSL_CACERT_BADFILE:
-      return .lost("the file with certificate authorities cannot be read as PEM: \(words)")
-    default: return .lost(words)
+      failure("the file with certificate authorities cannot be read as PEM: \(words)")
+    default: failure(words)
     }
+  }
+
+  /// A failure with these words. Its result does not show if the request was sent: if a kept connection breaks, libcurl
+  /// sends the request again over a new one, and it is the new one that may be refused.
+  func failure(_ words: String) -> ExchangeFailure {
+    unsafe easy_request_bytes(easy) == 0 ? .unsent(words) : .lost(words)
   }
 
   // MARK: Arriving

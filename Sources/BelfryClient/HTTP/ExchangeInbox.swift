@@ -16,7 +16,9 @@ struct HTTPHead: Sendable, Hashable {
 /// Why an exchange ended before its answer was complete.
 enum ExchangeFailure: Error, Sendable, Hashable {
   case cancelled
-  /// The connection could not be made, broke, or was silent for too long. The text says which.
+  /// The connection could not be made in time or at all, and no byte of the request was sent. The text says why.
+  case unsent(String)
+  /// The connection broke or was silent for too long after a part of the request was sent. The text says which.
   case lost(String)
 }
 

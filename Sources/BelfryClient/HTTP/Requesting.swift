@@ -148,7 +148,7 @@ extension BelfryClient {
     } catch let error as BelfryError {
       throw error
     } catch {
-      throw BelfryError(.transport, "the client's token closure failed: \(error)")
+      throw .unsent("the client's token closure failed: \(error)")
     }
     guard text.isHeaderValue, text.utf8.count <= ClientLimits.tokenBytes else {
       throw BelfryError(
@@ -187,10 +187,17 @@ extension BelfryClient {
     case nil: BelfryError(.transport, "\(baseURL.absoluteString) closed the connection without an answer")
     case .cancelled: .taskCancelled
     case .lost(let words): BelfryError(.transport, "\(baseURL.absoluteString): \(words)")
+    case .unsent(let words): .unsent("\(baseURL.absoluteString): \(words)")
     }
   }
 }
 
 extension BelfryError {
   static var taskCancelled: BelfryError { BelfryError(.cancelled, "the task was cancelled") }
+
+  static func unsent(_ detail: String) -> BelfryError {
+    var error = BelfryError(.transport, detail)
+    error.nothingWasSent = true
+    return error
+  }
 }
