@@ -19,7 +19,11 @@ extension Property {
 
   var operandName: String { commandName.uppercased() }
   /// The heading of its column.
-  var heading: String { commandName.replacing("-", with: " ").uppercased() }
+  var heading: String {
+    let words = commandName.replacing("-", with: " ").uppercased()
+    // An answer with a new key also has the key itself.
+    return name == "keyId" ? words + " ID" : words
+  }
 
   /// Names that differ, because every command has `--url` and `--token` for the broker and the caller.
   private static let renamed = [
@@ -32,11 +36,19 @@ extension Property {
     case .words(_, let words): .choice(commandName, words, meaning)
     case .numbers(_, let words): .choice(commandName, words.map(\.word), meaning)
     case .list: .list(commandName, shape.placeholder, meaning)
-    case .time: .value(commandName, shape.placeholder, "\(meaning): \(TimeText.inputRule(direction))")
-    case .integer where isDuration:
-      .value(commandName, "TIME", "\(meaning): \(DurationText.inputRule)")
+    case .time: .value(commandName, shape.placeholder, meaning(as: TimeText.inputRule(direction)))
+    case .integer where isDuration: .value(commandName, "TIME", meaning(as: DurationText.inputRule))
+    case .message where takesTime: .value(commandName, "ID|TIME", meaning(as: TimeText.inputRule(direction)))
     default: .value(commandName, shape.placeholder, meaning)
     }
+  }
+
+  /// The meaning and the form of a word. The meaning for other callers names the unit of the number that they send.
+  private func meaning(as rule: String) -> String {
+    let meaning = meaning.replacing(" in seconds", with: "").replacing(
+      " in milliseconds since 1970", with: "")
+    let parts = meaning.split(separator: "; ", maxSplits: 1)
+    return (["\(parts.first ?? ""): \(rule)"] + parts.dropFirst()).joined(separator: "; ")
   }
 
   /// One word as the wire has it.
@@ -51,15 +63,23 @@ extension Property {
     guard let value = value(ofWord: text, as: shape) else {
       // A key is no word for a screen or a log.
       let given = OperatorRoutes.isKey(text) ? "a key itself" : text
-      throw UsageError(
-        "\(source) must be \(isDuration ? DurationText.inputRule : shape.rule(direction)), not \(given)")
+      throw UsageError("\(source) must be \(rule(for: shape)), not \(given)")
     }
     return value
   }
 
+  private func rule(for shape: Shape) -> String {
+    if isDuration { return DurationText.inputRule }
+    let rule = shape.rule(direction)
+    return takesTime ? "\(rule), or \(TimeText.inputRule(direction))" : rule
+  }
+
   private func value(ofWord text: String, as shape: Shape) -> JSONValue? {
-    isDuration
-      ? DurationText.seconds(of: text).map { .integer(Int64($0)) } : shape.value(ofWord: text, direction)
+    if isDuration { return DurationText.seconds(of: text).map { .integer(Int64($0)) } }
+    if let value = shape.value(ofWord: text, direction) { return value }
+    guard takesTime else { return nil }
+    // No id is 0, so a time before 1970 becomes its first millisecond.
+    return TimeText.unixMilliseconds(of: text, direction, now: Date()).map { .string("\(max($0, 1))") }
   }
 
   /// True for a number of seconds, which is given as a length of time.
@@ -68,8 +88,11 @@ extension Property {
     return name.hasSuffix("Seconds")
   }
 
-  /// Times of lists are in the past; all other times are in the future.
-  private var direction: TimeText.Direction { name == "since" ? .ago : .ahead }
+  /// True for the notification from which on something is done again. A time may be given in its place.
+  var takesTime: Bool { name == "from" && shape.bare == .message }
+
+  /// These times are in the past; all other times are in the future.
+  private var direction: TimeText.Direction { name == "since" || takesTime ? .ago : .ahead }
 }
 
 extension JSONValue {

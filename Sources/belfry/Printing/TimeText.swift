@@ -47,25 +47,49 @@ enum TimeText {
   /// The forms of a time that somebody gives.
   static func inputRule(_ direction: Direction) -> String {
     let now = direction == .ago ? "ago" : "from now on"
-    return "a time such as 2026-12-24T18:00+01:00, 90m, 24h or 7d \(now), or milliseconds since 1970"
+    return "a time such as \"2026-12-24 18:00\" in the local zone or 2026-12-24T18:00+01:00, "
+      + "90m, 24h or 7d \(now), or milliseconds since 1970"
   }
 
+  /// - Parameter zone: the zone of a time without an offset from UTC.
   /// - Returns: nil where the text is no time.
-  static func unixMilliseconds(of text: String, _ direction: Direction, now: Date) -> Int64? {
+  static func unixMilliseconds(
+    of text: String, _ direction: Direction, now: Date, in zone: TimeZone = .current
+  ) -> Int64? {
     if let milliseconds = Int64(text) { return milliseconds >= 0 ? milliseconds : nil }
-    if let time = date(of: text) { return Int64((time.timeIntervalSince1970 * 1_000).rounded()) }
+    if let time = date(of: text, in: zone) { return Int64((time.timeIntervalSince1970 * 1_000).rounded()) }
     guard text.last?.isLetter == true, let seconds = DurationText.seconds(of: text) else { return nil }
     let length = Int64(seconds) * 1_000
     return max(0, Int64(now.timeIntervalSince1970 * 1_000) + (direction == .ago ? -length : length))
   }
 
-  /// A time of ISO 8601 with its offset from UTC. Seconds may be left out, and may have a fraction.
-  private static func date(of text: String) -> Date? {
-    let form = #/(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)/#
+  /// A time of ISO 8601, or one as tables show it. Seconds may be left out, and may have a fraction.
+  private static func date(of text: String, in zone: TimeZone) -> Date? {
+    let form = #/(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/#
     guard let found = text.wholeMatch(of: form) else { return nil }
-    let seconds = found.2 ?? ":00"
+    let seconds = found.3 ?? ":00"
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: seconds.contains("."))
-    return try? Date("\(found.1)\(seconds)\(found.3)", strategy: style)
+    let date = try? Date("\(found.1)T\(found.2)\(seconds)\(found.4 ?? "Z")", strategy: style)
+    guard found.4 == nil, let date else { return date }
+    return moved(date, to: zone, shownAs: "\(found.1) \(found.2)")
+  }
+
+  /// The moment at which clocks in the zone show what they show in UTC at the date given. Nil if they skip that time, or if
+  /// the day does not exist.
+  private static func moved(_ date: Date, to zone: TimeZone, shownAs text: String) -> Date? {
+    // Near a change of the clocks the first guess may have the offset of the other side.
+    let guess = date.addingTimeInterval(-Double(zone.secondsFromGMT(for: date)))
+    let moment = date.addingTimeInterval(-Double(zone.secondsFromGMT(for: guess)))
+    let milliseconds = Int64((moment.timeIntervalSince1970 * 1_000).rounded())
+    return of(unixMilliseconds: milliseconds, in: zone).hasPrefix(text) ? moment : nil
+  }
+
+  /// The text with each time of ISO 8601 in UTC, as brokers write it, replaced by the time in the zone.
+  static func localized(_ text: String, in zone: TimeZone) -> String {
+    text.replacing(#/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/#) { match in
+      unixMilliseconds(of: String(match.output), .ago, now: Date(), in: zone)
+        .map { of(unixMilliseconds: $0, in: zone) } ?? String(match.output)
+    }
   }
 
   private static func padded(_ number: Int?, _ digits: Int) -> String {
