@@ -35,33 +35,51 @@ import Testing
     var table = TextTable(["BODY"])
     table.add([String(repeating: "x", count: 500)])
     #expect(table.lines[1].count == 500)
-    #expect(table.lines(columnsLimit: 72)[1] == String(repeating: "x", count: 71) + "…")
+    #expect(table.lines(columnsLimit: 72)[1].text == String(repeating: "x", count: 71) + "…")
   }
 
-  @Test func `where a table is too wide, what can be spared goes first, then words are cut, and never ids`() {
-    var table = TextTable(["ID", "SPACE", "FROM", "BODY"], dispensable: ["SPACE"])
+  @Test func `where a table is too wide, words are cut, and never ids`() {
+    var table = TextTable(["ID", "SPACE", "FROM", "BODY"])
     let id = "382947191213498368"
     table.add([id, "server 12", "alice", String(repeating: "x", count: 100)])
-    #expect(table.lines(columnsLimit: 200) == table.lines)
-    #expect(table.lines(columnsLimit: 70)[1].hasPrefix("\(id)  server 12  alice  xxxx"))
-    #expect(table.lines(columnsLimit: 55)[1] == "\(id)  alice  " + String(repeating: "x", count: 27) + "…")
-    #expect(table.lines(columnsLimit: 20)[1] == "\(id)  alice  xxxxxxxxx…")
+    #expect(table.lines(columnsLimit: 200).map(\.text) == table.lines)
+    #expect(table.lines(columnsLimit: 70)[1].text.hasPrefix("\(id)  server 12  alice  xxxx"))
+    #expect(table.lines(columnsLimit: 70)[1].text.hasSuffix("x…"))
     var ids = TextTable(["A", "B"])
     ids.add([id, id])
-    #expect(ids.lines(columnsLimit: 10) == ids.lines)
+    #expect(ids.lines(columnsLimit: 10).map(\.text) == ids.lines)
   }
 
-  @Test func `a column that is wide is cut before another is left out`() {
-    var table = TextTable(["ID", "SPACE", "BODY"], dispensable: ["SPACE"])
-    table.add(["1", String(repeating: "s", count: 86), "Practice is at seven"])
-    #expect(table.lines(columnsLimit: 80)[1].hasSuffix("s…  Practice is at seven"))
+  @Test func `where nothing may be cut, a row takes several lines`() {
+    var table = TextTable(
+      ["ID", "SPACE", "TYPE", "FROM", "BODY"], narrowing: .breaking(dispensable: ["TYPE"]))
+    let id = "382947191213498368"
+    table.add([id, "server 3849200285743151439 (Campfire)", "custom", "alice", "Practice is at seven."])
+    table.add([id, "room 12", "custom", "-", "one two"])
+    #expect(table.lines(columnsLimit: 200).map(\.text) == table.lines)
+    #expect(
+      table.lines(columnsLimit: 93).map(\.text).prefix(2) == [
+        "ID                  SPACE                                  FROM   BODY",
+        "\(id)  server 3849200285743151439 (Campfire)  alice  Practice is at seven.",
+      ])
+    #expect(
+      table.lines(columnsLimit: 60) == [
+        .init(text: "\(id)  server 3849200285743151439 (Campfire)", isHead: true),
+        .init(text: "  alice"), .init(text: "  Practice is at seven."),
+        .init(text: "\(id)  room 12", isHead: true), .init(text: "  one two"),
+      ])
+    #expect(
+      table.lines(columnsLimit: 24).map(\.text) == [
+        id, "  server", "  3849200285743151439", "  (Campfire)  alice", "  Practice is at seven.", id,
+        "  room 12", "  one two",
+      ])
   }
 
   @Test func `columns without anything go first, then those of counts and times, and never the first`() {
     let id = "382947191213498368"
     var table = TextTable(["SERVER", "NAME", "DESCRIPTION", "CREATE TIME", "CHANNEL", "MEMBER COUNT"])
     table.add([id, "Campfire", "-", "2026-01-09 18:02:11", id, "2"])
-    let lines = table.lines(columnsLimit: 80)
+    let lines = table.lines(columnsLimit: 80).map(\.text)
     #expect(lines[0].split(separator: " ", omittingEmptySubsequences: true).first == "SERVER")
     #expect(!lines[0].contains("DESCRIPTION") && !lines[0].contains("MEMBER COUNT"))
     #expect(lines[1] == "\(id)  Campfire  2026-01-09 18:02:11  \(id)")
@@ -71,8 +89,8 @@ import Testing
   @Test func `an id at the end of a text is never cut`() {
     var table = TextTable(["TIME", "TARGET"])
     table.add(["2026-01-09 18:02:11", "made=/v1/servers/382947191213498368"])
-    #expect(table.lines(columnsLimit: 45)[1] == "2026-01-09 18:02:11  …vers/382947191213498368")
-    #expect(table.lines(columnsLimit: 20)[1] == "2026-01-09 18:02:11  …382947191213498368")
+    #expect(table.lines(columnsLimit: 45)[1].text == "2026-01-09 18:02:11  …vers/382947191213498368")
+    #expect(table.lines(columnsLimit: 20)[1].text == "2026-01-09 18:02:11  …382947191213498368")
   }
 
   @Test(arguments: [
@@ -85,7 +103,7 @@ import Testing
     #expect(TimeText.unixMilliseconds(of: text, .ahead, now: now) == time)
   }
 
-  @Test(arguments: ["", "now", "24", "-24h", "24 h", "2026-12-24", "2026-12-24T18:00", "7w", "٧d"])
+  @Test(arguments: ["", "now", "24", "-24h", "24 h", "2026-12-24", "2026-12-24 18", "7w", "٧d"])
   func `what is no time is refused, and a number is one`(text: String) {
     // A number alone is milliseconds since 1970, or a length in seconds.
     let number = Int(text)
@@ -164,6 +182,28 @@ import Testing
     for text in ["", "h", "-1", "-1h", "1000000001h", "yesterday", "1w", "1970-01-01"] {
       #expect(TimeText.unixMilliseconds(of: text, .ago, now: now) == nil, "\(text)")
     }
+  }
+
+  @Test(
+    arguments: [
+      ("2026-12-24 18:00", 1_798_131_600_000), ("2026-12-24 18:00:30", 1_798_131_630_000),
+      ("2026-12-24T18:00", 1_798_131_600_000), ("2026-12-24 17:00Z", 1_798_131_600_000),
+      ("2026-07-01 00:30", 1_782_858_600_000), ("2026-03-29 03:00", 1_774_746_000_000),
+      ("2026-03-29 02:30", nil), ("2026-02-30 12:00", nil), ("2026-12-24 24:30", nil),
+    ] as [(String, Int64?)])
+  func `a time as tables show it is a local one`(text: String, time: Int64?) throws {
+    let berlin = try #require(TimeZone(identifier: "Europe/Berlin"))
+    #expect(TimeText.unixMilliseconds(of: text, .ahead, now: Date(), in: berlin) == time)
+    guard let time, text.contains(" "), !text.hasSuffix("Z") else { return }
+    #expect(TimeText.of(unixMilliseconds: time, in: berlin).hasPrefix(text))
+  }
+
+  @Test func `times of a broker are shown in the zone asked for`() throws {
+    let berlin = try #require(TimeZone(identifier: "Europe/Berlin"))
+    #expect(
+      TimeText.localized("muted until 2026-12-24T17:00:00.250Z, or not", in: berlin)
+        == "muted until 2026-12-24 18:00:00, or not")
+    #expect(TimeText.localized("no time", in: berlin) == "no time")
   }
 
   @Test func `times are in the zone asked for`() throws {

@@ -31,7 +31,8 @@ extension Invocation {
   ///
   /// - Parameter prepare: called once with all that the table is made of.
   func printListing<Item>(
-    _ listing: Listing<Item>, header: [String], dispensable: [String] = [], empty: String,
+    _ listing: Listing<Item>, header: [String], narrowing: TextTable.Narrowing = .cutting,
+    empty: String,
     page: (_ limit: Int, _ cursor: String?) async throws -> Page<Item>,
     prepare: ([Item]) async throws -> Void = { _ in }, cells: (Item) -> [String]
   ) async throws {
@@ -52,7 +53,7 @@ extension Invocation {
     } while cursor != nil && left > 0
     guard !printsJSON else { return }
     try await prepare(shown)
-    var table = TextTable(header, dispensable: dispensable)
+    var table = TextTable(header, narrowing: narrowing)
     for item in shown { table.add(cells(item)) }
     console.print(table, empty: empty)
     if cursor != nil, left == 0 { console.complain("belfry: there may be more; --limit N shows up to N") }

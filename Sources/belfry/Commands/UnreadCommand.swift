@@ -8,15 +8,15 @@ extension Command {
     options: [
       .value("limit", "N", "at most N, oldest first; \(ListingLimit.standard) by default"),
       .value("after", "CURSOR", "only notifications after this cursor"),
-      .value("wait", "SECONDS", "if nothing is unread, wait this long"),
+      .value("wait", "TIME", "if nothing is unread, wait this long: \(DurationText.inputRule)"),
     ] + CommandOption.connection,
     examples: [
       Example("unread", "what the token's account has not read"),
-      Example("unread --as bob --wait 30 --json", "what bob has not read, or the next that comes in 30 s"),
+      Example("unread --as bob --wait 30s --json", "what bob has not read, or the next that comes in 30 s"),
     ],
     run: { invocation in
       let client = try invocation.client()
-      let wait = try invocation.arguments.integer("wait", in: 0...3_600)
+      let wait = try invocation.arguments.seconds("wait", in: 0...NotificationRoutes.waitMaxSeconds)
       let listing = Listing<BelfryModel.Notification>(
         limit: try invocation.arguments.listingLimit, pageLimit: 500,
         cursor: invocation.arguments.text("after"))
@@ -24,7 +24,8 @@ extension Command {
       var requests: [[String]] = []
       let zone = invocation.console.timeZone
       try await invocation.printListing(
-        listing, header: NotificationText.header, dispensable: ["TYPE", "SPACE"], empty: "nothing is unread",
+        listing, header: NotificationText.header, narrowing: .breaking(dispensable: ["TYPE"]),
+        empty: "nothing is unread",
         page: { limit, cursor in
           // Only the first page waits: after it there is something to print already.
           let isFirst = cursor == listing.cursor

@@ -18,7 +18,6 @@ extension Console {
   /// - Parameter empty: what is printed if the table has no rows.
   func print(_ table: TextTable, empty: String = "none") {
     let lines = table.lines(columnsLimit: terminal.columns)
-    guard let header = lines.first else { return print([empty]) }
-    print([colored(header, .bold)] + lines.dropFirst())
+    print(lines.isEmpty ? [empty] : lines.map { $0.isHead ? colored($0.text, .bold) : $0.text })
   }
 }

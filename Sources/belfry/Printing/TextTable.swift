@@ -7,15 +7,28 @@ struct TextTable {
   /// A table keeps this many columns: one alone says nothing.
   private static let columnsLeastCount = 2
 
+  /// How a table fits a terminal that is too narrow for it.
+  enum Narrowing {
+    /// Words are cut, and columns are left out. Ids and times are never cut, because a part of one is of no use.
+    case cutting
+    /// Nothing is cut: if a table without these columns is still too wide, each row takes several lines, and the last
+    /// cell begins a line.
+    case breaking(dispensable: [String])
+  }
+
+  struct Line: Hashable {
+    let text: String
+    /// True for the header, or for the first line of a row that takes several lines.
+    var isHead = false
+  }
+
   let header: [String]
-  private let dispensable: [String]
+  private let narrowing: Narrowing
   private var rows: [[String]] = []
 
-  /// - Parameter dispensable: columns that may be left out, in this order, if a terminal is too narrow to
-  ///   show enough of the last column.
-  init(_ header: [String], dispensable: [String] = []) {
+  init(_ header: [String], narrowing: Narrowing = .cutting) {
     self.header = header
-    self.dispensable = dispensable
+    self.narrowing = narrowing
   }
 
   var isEmpty: Bool { rows.isEmpty }
@@ -24,29 +37,35 @@ struct TextTable {
 
   /// All lines, with the header first. Empty if there are no rows: a header alone says less than a sentence
   /// would.
-  var lines: [String] { lines(columnsLimit: nil) }
+  var lines: [String] { lines(columnsLimit: nil).map(\.text) }
 
-  /// - Parameter columnsLimit: the longest width of a line; nil: no limit. Ids and times are never cut,
-  ///   because a part of one is of no use.
-  func lines(columnsLimit: Int?) -> [String] {
+  /// - Parameter columnsLimit: the longest width of a line; nil: no limit.
+  func lines(columnsLimit: Int?) -> [Line] {
     if rows.isEmpty { return [] }
     var table = [header] + rows
-    guard let columnsLimit else { return Self.aligned(table) }
+    guard let columnsLimit else { return Self.headed(table) }
     if Self.total(Self.widths(table)) > columnsLimit { Self.removeBlankColumns(&table) }
-    for name in dispensable {
-      let words = Self.wordColumns(table)
-      let widths = Self.widths(table).enumerated().map { column, width in
-        words.contains(column) ? min(width, Self.comfortable) : width
-      }
-      guard Self.total(widths) > columnsLimit, let index = table[0].firstIndex(of: name) else { break }
-      Self.removeColumn(index, from: &table)
+    guard case .breaking(let dispensable) = narrowing else {
+      return Self.headed(Self.cut(table, to: columnsLimit))
     }
-    Self.removeColumnsBeyond(columnsLimit, from: &table)
-    let widths = Self.narrowed(table, to: columnsLimit)
-    return Self.aligned(
-      table.map { row in
-        row.enumerated().map { VisibleText.fitted($0.element, columnsLimit: widths[$0.offset]) }
-      })
+    for name in dispensable where Self.total(Self.widths(table)) > columnsLimit {
+      if let index = table[0].firstIndex(of: name) { Self.removeColumn(index, from: &table) }
+    }
+    guard Self.total(Self.widths(table)) > columnsLimit else { return Self.headed(table) }
+    return table.dropFirst().flatMap { BrokenRow.lines($0, columnsLimit: columnsLimit) }
+  }
+
+  private static func headed(_ table: [[String]]) -> [Line] {
+    aligned(table).enumerated().map { Line(text: $0.element, isHead: $0.offset == 0) }
+  }
+
+  private static func cut(_ table: [[String]], to limit: Int) -> [[String]] {
+    var table = table
+    removeColumnsBeyond(limit, from: &table)
+    let widths = narrowed(table, to: limit)
+    return table.map { row in
+      row.enumerated().map { VisibleText.fitted($0.element, columnsLimit: widths[$0.offset]) }
+    }
   }
 
   // MARK: Widths
