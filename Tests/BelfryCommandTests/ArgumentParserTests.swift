@@ -134,6 +134,13 @@ import Testing
     (["unread", "bob"], "--as bob"), (["server", "show", "--server", "12"], "SERVER without --server"),
     (["serve", "--port", "0"], "--listen HOST:PORT"),
     (["explain", "7", "--as", "bob"], "--account ACCID"),
+    (
+      ["group", "invite", "12", "--invitees", "bob"],
+      "ACCID without --invitees: belfry group invite GROUP [ACCID…]"
+    ),
+    (["channel", "create", "12", "--invitees", "bob"], "--members ACCID,…"),
+    (["group", "create", "--members", "bob"], "--invitees ACCID,…"),
+    (["unread", "--account", "bob"], "--as ACCID"),
   ])
   func `the commands there are say what belongs where`(words: [String], hint: String) throws {
     guard case .command(let command, let rest) = try CommandTable.belfry.find(words) else { return }

@@ -24,6 +24,63 @@ import Testing
     #expect(own.err.contains("repeat the command with --client-id mine,") == mayBeSent)
   }
 
+  @Test func `a broker that is not reached was sent nothing`() throws {
+    let port = try ScriptedServer { _, _ in [] }.port
+    for url in ["http://127.0.0.1:\(port)", "http://nobody.invalid"] {
+      let outcome = try Executable().run("send", "--url", url, "--to", "bob", "--body", "x")
+      #expect(outcome.code == 1)
+      #expect(outcome.err.contains("\n  nothing was sent. Is a broker running there?"), "\(outcome.err)")
+      #expect(!outcome.err.contains("may have been sent"))
+    }
+    let closing = try ScriptedServer { _, _ in [.reset] }
+    let outcome = try Executable().run("send", "--url", "\(closing.url)", "--to", "bob", "--body", "x")
+    #expect(outcome.err.contains("it may have been sent: repeat the command with --client-id"))
+    #expect(!outcome.err.contains("nothing was sent"))
+  }
+
+  @Test(arguments: [
+    (
+      ["server", "update", "12", "--name", "x"], "only its owner may do this: change it",
+      "member list the admins"
+    ),
+    (
+      ["group", "update", "12", "--name", "x"], "only its owner or admins may do this: x", "group show names"
+    ),
+    (["room", "delete", "12", "--yes"], "only its host may do this: delete it", "room show names the host"),
+    (["stats"], "this needs an app's or an operator's token", "on the broker's machine"),
+    (
+      ["send", "--to", "bob", "--body", "x", "--from", "carol"], "you cannot send as carol",
+      "leave --from out"
+    ),
+  ])
+  func `a user is not told to mint a token of a member's right`(
+    words: [String], detail: String, advice: String
+  ) throws {
+    let server = try ScriptedServer { _, _ in [.problem(403, code: "forbidden", detail: detail)] }
+    let claims = Data(#"{"sub":"bob","exp":9999999999}"#.utf8).base64EncodedString()
+    let token = "e30." + claims.replacing("=", with: "") + ".x"
+    let outcome = try Executable(token: token).run(words + ["--url", "\(server.url)"])
+    #expect(outcome.err.contains(advice), "\(outcome.err)")
+    #expect(outcome.err.contains("belfry token") == advice.contains("machine"))
+  }
+
+  @Test func `times of refusals are shown as tables show them`() throws {
+    let detail = "you are muted in this server until 2026-12-24T17:00:00.000Z"
+    let muting = try ScriptedServer { _, _ in [.problem(403, code: "muted", detail: detail)] }
+    let muted = try Executable().run("send", "--server", "1", "--body", "x", "--url", "\(muting.url)")
+    #expect(muted.err.hasPrefix("belfry: muted: you are muted in this server until 2026-12-24 17:00:00\n"))
+    let late = try ScriptedServer { _, _ in
+      [
+        .problem(
+          400, code: "invalidField", detail: "must lie in the future, in milliseconds since 1970",
+          at: "expireAt")
+      ]
+    }
+    let words = ["send", "--to", "bob", "--body", "x", "--expire-at", "2020-01-01 00:00"]
+    let expired = try Executable().run(words + ["--url", "\(late.url)"])
+    #expect(expired.err == "belfry: invalidField: --expire-at must lie in the future\n")
+  }
+
   @Test func `a user's token that names another account is told to leave it out`() throws {
     let words = ["send", "--to", "bob", "--body", "x", "--as", "bob", "--url"]
     let detail = "a user's token acts for its own account only"
@@ -67,6 +124,35 @@ import Testing
     }
     let outcome = try Executable().run("webhook", "update", "1", "--url", "\(server.url)", "--link", "foo")
     #expect(outcome.err.hasPrefix("belfry: invalidField: --link must be https\n"), "\(outcome.err)")
+  }
+
+  @Test(arguments: [
+    (["send", "--to", "bob", "--body", "x"], "toAccids[0]", "must not be bob", "--to[0] must not be bob"),
+    (
+      ["send", "--to", "bob", "--body", "x"], "body", "is needed without messageClientId",
+      "--body is needed without --client-id"
+    ),
+    (["server", "ban", "12", "bob"], "accids[0]", "is the owner", "ACCID[0] is the owner"),
+    (
+      ["notification", "update", "7", "--body", "x"], "messageServerId", "there is no such",
+      "there is no such (MESSAGE)"
+    ),
+    (
+      ["account", "prefer", "--level", "all"], "preferences[3].until", "must lie ahead",
+      "--until must lie ahead"
+    ),
+    (["server", "list"], "someField", "needs otherField", "someField needs otherField"),
+  ])
+  func `every field has the name that a user gives it`(
+    words: [String], field: String, detail: String, said: String
+  ) throws {
+    let server = try ScriptedServer { request, _ in
+      request.method == "GET" && request.target.hasSuffix("preferences")
+        ? [.answer(200, #"{"preferences":[]}"#)]
+        : [.problem(400, code: "invalidField", detail: detail, at: field)]
+    }
+    let outcome = try Executable().run(words + ["--url", "\(server.url)"])
+    #expect(outcome.err.hasPrefix("belfry: invalidField: \(said)\n"), "\(outcome.err)")
   }
 
   @Test(arguments: [

@@ -54,7 +54,7 @@ struct ArgumentParser {
     guard let option = command.options.first(where: { $0.name == name }) else {
       throw UsageError(
         "there is no option --\(name)",
-        suggestion: standingAlone(name) ?? calledElsewhere(name) ?? nearest(name))
+        suggestion: standingAlone(name) ?? calledElsewhere(name) ?? placeOfAccounts(name) ?? nearest(name))
     }
     switch option.kind {
     case .flag:
@@ -123,6 +123,21 @@ struct ArgumentParser {
   private func standingAlone(_ name: String) -> String? {
     let operand = command.operands.first { $0.name.lowercased() == name.lowercased() }
     return operand.map { "\($0.name) without --\(name): belfry \(command.usage)" }
+  }
+
+  private static let accountWords: Set<String> = [
+    "accid", "accids", "account", "accounts", "invitee", "invitees", "member", "members", "user", "users",
+    "to",
+  ]
+
+  /// The hint for `group invite --invitees bob`: each command calls the accounts by its own name.
+  private func placeOfAccounts(_ name: String) -> String? {
+    guard Self.accountWords.contains(name.lowercased()) else { return nil }
+    if command.operands.contains(where: { $0.name == "ACCID" }) {
+      return "ACCID without --\(name): belfry \(command.usage)"
+    }
+    let lists = command.options.filter { if case .list("ACCID") = $0.kind { true } else { false } }
+    return (lists.first ?? command.options.first { $0.name == "as" }).map(\.form)
   }
 
   // MARK: Operands

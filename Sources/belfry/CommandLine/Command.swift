@@ -61,6 +61,8 @@ struct CommandOption: Sendable {
   var isRequired = false
   /// Names that other programs use for it. They do not work; the refusal gives the name here.
   var namesElsewhere: [String] = []
+  /// The field of a request that it sets; nil if its own name follows from the field's.
+  var field: String?
 
   static func flag(_ name: String, _ meaning: String) -> CommandOption {
     CommandOption(name: name, kind: .flag, meaning: meaning)
@@ -78,6 +80,12 @@ struct CommandOption: Sendable {
   var required: CommandOption {
     var option = self
     option.isRequired = true
+    return option
+  }
+
+  func setting(_ field: String) -> CommandOption {
+    var option = self
+    option.field = field
     return option
   }
 

@@ -19,6 +19,7 @@ struct CommandRunner: Sendable {
     // command is found.
     var name = "belfry"
     var found: Command?
+    var isUser = false
     if let first = words.first, table.groups[first] != nil { name += " \(first)" }
     do {
       switch try table.find(words) {
@@ -28,7 +29,9 @@ struct CommandRunner: Sendable {
         name = "belfry \(command.name)"
         found = command
         let arguments = try ArgumentParser.parse(rest, for: command)
-        try await command.run(Invocation(arguments: arguments, environment: environment, console: console))
+        let invocation = Invocation(arguments: arguments, environment: environment, console: console)
+        isUser = invocation.isUser
+        try await command.run(invocation)
       }
       return .success
     } catch let error as UsageError {
@@ -37,7 +40,7 @@ struct CommandRunner: Sendable {
       console.complain("  \(name) --help shows more")
       return .wrongUsage
     } catch let error as BelfryError {
-      complain(of: CommandFailure(error, of: found))
+      complain(of: CommandFailure(error, of: found, byUser: isUser))
       return .refused
     } catch let error as CommandFailure {
       complain(of: error)

@@ -72,6 +72,9 @@ extension Invocation {
   /// The account that the command acts for, as far as the command line knows it: `--as`, or the one of a user's token.
   var actingAccount: String? { arguments.text("as") ?? TokenSubject.account(of: token) }
 
+  /// True if the token is a user's, as far as the command line can read it.
+  var isUser: Bool { TokenSubject.account(of: token) != nil }
+
   func client() throws(UsageError) -> BelfryClient {
     let text = arguments.text("url") ?? variable("BELFRY_URL") ?? Self.standardURL
     guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host()?.isEmpty == false

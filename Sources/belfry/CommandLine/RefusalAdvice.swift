@@ -1,31 +1,16 @@
 import BelfryClient
-import BelfryInterface
 import Foundation
 
 extension CommandFailure {
   /// A broker's refusal with advice, if there is any.
   ///
-  /// - Parameter command: the command that was refused. A field that it has an option for is shown by the
-  ///   option's name.
-  init(_ error: BelfryError, of command: Command?) {
-    self.init(code: error.code.rawValue, detail: Self.sentence(error, command), advice: Self.advice(error))
-  }
-
-  /// Shows `url` as `--link` and `spaces[3]` as `--spaces[3]`, but the field's own name if the command has no
-  /// option for it.
-  private static func typed(_ field: String, _ command: Command?) -> String {
-    let name = field.prefix { $0 != "[" && $0 != "." }
-    let option = Property.commandName(of: String(name))
-    guard let command, command.options.contains(where: { $0.name == option }) else { return field }
-    return "--\(option)\(field.dropFirst(name.count))"
-  }
-
-  /// Many refusals of a field continue a sentence that begins with its name: "must be at most 4096 bytes".
-  private static func sentence(_ error: BelfryError, _ command: Command?) -> String {
-    guard let field = error.field.map({ typed($0, command) }) else { return error.detail }
-    let verb = error.detail.prefix { $0 != " " }
-    let goesOn = ["must", "is", "has", "are", "cannot", "needs", "stands"].contains { $0 == verb }
-    return goesOn ? "\(field) \(error.detail)" : "\(error.detail) (\(field))"
+  /// - Parameters:
+  ///   - command: the command that was refused. A field that it has an option for is shown by the option's name.
+  ///   - isUser: true if the caller's token is a user's. Its holder can mint no other one.
+  init(_ error: BelfryError, of command: Command?, byUser isUser: Bool) {
+    self.init(
+      code: error.code.rawValue, detail: RefusalText(command: command, timeZone: .current).sentence(error),
+      advice: Self.advice(error, command, isUser))
   }
 
   /// Advice if a token of another kind would be allowed. If nobody is allowed, the refusal itself is enough.
@@ -39,6 +24,27 @@ extension CommandFailure {
     return "belfry token --role app mints a token that may do this, and with --as ACCID acts for an account"
   }
 
+  /// The same for a user, who asks somebody else or does without.
+  private static func advice(toUserOnForbidden detail: String, _ command: Command?) -> String? {
+    if detail.contains("scope") { return "a token with that scope comes from where your token comes from" }
+    if detail.contains("operator") {
+      let role = detail.contains("app") ? "app" : "operator"
+      return
+        "your token is a user's; on the broker's machine belfry token --role \(role) mints one that may do this"
+    }
+    if detail.hasPrefix("you cannot send as") {
+      return "leave --from out: your token is only for your own account"
+    }
+    guard ["only its", "only the owner"].contains(where: detail.hasPrefix) else { return nil }
+    return switch command?.group {
+    case "server", "channel", "member":
+      "belfry server show names the owner, belfry member list the admins: ask them"
+    case "group": "belfry group show names the owner and the admins: ask them"
+    case "room": "belfry room show names the host, who may do this"
+    default: nil
+    }
+  }
+
   /// Includes the time of day, for a user who comes back to the terminal later.
   private static func later(_ seconds: Int) -> String {
     let time = Date(timeIntervalSinceNow: Double(seconds))
@@ -46,10 +52,11 @@ extension CommandFailure {
     return "try again in \(seconds) s, at \(text.suffix(8))"
   }
 
-  private static func advice(_ error: BelfryError) -> String? {
+  private static func advice(_ error: BelfryError, _ command: Command?, _ isUser: Bool) -> String? {
     if error.field == "Belfry-Account" {
       return error.code == .forbidden
-        ? "leave --as out, or use an app's token: belfry token --role app mints one"
+        ? isUser
+          ? "leave --as out" : "leave --as out, or use an app's token: belfry token --role app mints one"
         : "name the account with --as ACCID"
     }
     if error.field == "Last-Event-ID" { return "--after takes a cursor that tail --json printed" }
@@ -57,7 +64,8 @@ extension CommandFailure {
     case .unauthorized, .tokenRevoked:
       return "give a valid token with --token or BELFRY_TOKEN; belfry token --data DIR --sub ACCID mints one"
     case .forbidden:
-      return advice(onForbidden: error.detail)
+      return isUser
+        ? advice(toUserOnForbidden: error.detail, command) : advice(onForbidden: error.detail)
     case .notMember:
       return "belfry server mine and belfry group mine list what the account is a member of"
     case .notFound where error.detail.contains("nothing at this path"):
@@ -74,6 +82,9 @@ extension CommandFailure {
       return "--ca FILE or BELFRY_CA names the authority that signed it; the host in --url must be in it"
     case .transport where error.detail.contains("file with certificate authorities"):
       return "--ca or BELFRY_CA names a file of certificates in PEM"
+    case .transport where error.nothingWasSent:
+      return
+        "nothing was sent. Is a broker running there? belfry serve starts one, --url or BELFRY_URL names another"
     case .transport:
       return "is a broker running there? belfry serve starts one, --url or BELFRY_URL names another"
     case .protocol:

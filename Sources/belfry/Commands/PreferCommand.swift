@@ -12,7 +12,7 @@ extension Command {
     options: [
       .value(
         "space", "SPACE", "the space, such as server:7, group:9, room:3, account:bob; everywhere by default"),
-      .list("type", "CODE", "only these types; all by default"),
+      CommandOption.list("type", "CODE", "only these types; all by default").setting("types"),
       .value("level", "LEVEL", "all, parties (only what names the account or is about it) or none"),
       .value("until", "TIME", "when the preference ends: \(TimeText.inputRule(.ahead))"),
       .flag("forget", "remove the preference for the same space and types"),

@@ -11,7 +11,9 @@ extension Command {
     options: CommandOption.notificationFields
       + [
         .value(
-          "client-id", "ID", "the sender's id for it; a send repeated with the same id is sent only once")
+          "client-id", "ID", "the sender's id for it; a send repeated with the same id is sent only once"
+        )
+        .setting("messageClientId")
       ]
       + CommandOption.connection,
     examples: [
@@ -33,7 +35,10 @@ extension Command {
       arrived, nobody receives the notification again and its id is printed; if not, it is sent now.
       """,
     options: CommandOption.notificationFields
-      + [CommandOption.value("client-id", "ID", "the id of the first attempt").required]
+      + [
+        CommandOption.value("client-id", "ID", "the id of the first attempt").required.setting(
+          "messageClientId")
+      ]
       + CommandOption.connection,
     examples: [
       Example("resend --to dave --body Hello --client-id hello-1", "after a send whose answer was lost")
@@ -58,7 +63,7 @@ extension Invocation {
     do {
       receipt = try await call(try client(), notification)
     } catch let error as BelfryError where error.leavesOutcomeOpen {
-      var failure = CommandFailure(error, of: .send)
+      var failure = CommandFailure(error, of: .send, byUser: isUser)
       let repeating =
         "it may have been sent: repeat the command with --client-id \(id), and it is sent only once"
       failure.advice = failure.advice.map { "\(repeating); \($0)" } ?? repeating

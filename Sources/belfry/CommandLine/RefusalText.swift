@@ -1,0 +1,45 @@
+import BelfryClient
+import BelfryInterface
+import Foundation
+
+/// A broker's refusal in the words of the command line: options in place of fields, and times in the reader's zone.
+struct RefusalText {
+  let command: Command?
+  let timeZone: TimeZone
+
+  /// Many refusals of a field continue a sentence that begins with its name: "must be at most 4096 bytes".
+  func sentence(_ error: BelfryError) -> String {
+    let detail = translated(error.detail)
+    guard let field = error.field.map(typed) else { return detail }
+    let verb = detail.prefix { $0 != " " }
+    let goesOn = ["must", "is", "has", "are", "cannot", "needs", "stands"].contains { $0 == verb }
+    return goesOn ? "\(field) \(detail)" : "\(detail) (\(field))"
+  }
+
+  /// Shows `url` as `--link`, `spaces[3]` as `--spaces[3]` and `preferences[0].until` as `--until`, but the field's own
+  /// name if the command has no option for it.
+  private func typed(_ field: String) -> String {
+    let name = field.prefix { $0 != "[" && $0 != "." }
+    if let word = word(for: String(name)) { return word + field.dropFirst(name.count) }
+    return field.split(separator: ".").dropFirst().last.flatMap { word(for: String($0)) } ?? field
+  }
+
+  /// The option that sets a field, or the operand; nil if the command has neither.
+  private func word(for field: String) -> String? {
+    let name = Property.commandName(of: field)
+    let option = command?.options.first { option in option.field.map { $0 == field } ?? (option.name == name)
+    }
+    if let option { return "--\(option.name)" }
+    let operand = name == "accids" ? "ACCID" : name.uppercased()
+    return command?.operands.first { $0.name == operand }?.name
+  }
+
+  /// Fields are recognized by a capital in them: every other one could be an ordinary word.
+  private func translated(_ detail: String) -> String {
+    let text = detail.replacing(#/[a-z]+[A-Z][A-Za-z]*/#) { match in
+      word(for: String(match.output)) ?? String(match.output)
+    }
+    // The command line takes times in other forms, too.
+    return TimeText.localized(text.replacing(", in milliseconds since 1970", with: ""), in: timeZone)
+  }
+}
