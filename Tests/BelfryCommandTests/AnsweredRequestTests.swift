@@ -31,6 +31,26 @@ import Testing
       ])
   }
 
+  @Test func `an account that is left out is the one that acts`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(204)] }
+    let url = ["--url", "\(server.url)"]
+    let left = try Executable(token: Self.bobs).run(["server", "leave", "12", "--yes"] + url)
+    #expect(left.out == "left the server: server 12, bob\n")
+    #expect(try Executable().run(["group", "leave", "56", "--as", "carol", "--yes"] + url).code == 0)
+    #expect(try Executable().run(["channel", "leave", "12", "34", "--as", "carol", "--yes"] + url).code == 0)
+    #expect(try Executable().run(["room", "leave", "78", "dave", "--yes"] + url).code == 0)
+    #expect(try Executable(token: Self.bobs).run(["room", "raise-hand", "78"] + url).code == 0)
+    #expect(
+      try Executable(token: Self.bobs).run(["room", "microphone", "78", "--on", "false"] + url).code == 0)
+    #expect(try Executable().run(["member", "remove", "12", "--as", "bob", "--yes"] + url).code == 2)
+    #expect(
+      server.requests.map { "\($0.method) \($0.target)" } == [
+        "DELETE /v1/servers/12/members/bob", "DELETE /v1/groups/56/members/carol",
+        "DELETE /v1/servers/12/channels/34/members/carol", "DELETE /v1/rooms/78/attendees/dave",
+        "PUT /v1/rooms/78/hands/bob", "PUT /v1/rooms/78/microphones/bob",
+      ])
+  }
+
   @Test func `the only pending application is meant if none is named`() throws {
     let server = try ScriptedServer { request, _ in
       switch true {

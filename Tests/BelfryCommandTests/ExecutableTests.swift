@@ -81,6 +81,13 @@ import Testing
     (["server", "delete", "12"], "--yes, to do it without asking"),
     (["account", "end-all"], "End all streams of the account?"),
     (["member", "remove", "12", "bob"], "Remove the member: server 12, bob?"),
+    (["server", "hand-over", "12", "bob"], "Hand over: server 12, bob?"),
+    (["group", "hand-over", "56", "bob"], "Hand over: group 56, bob?"),
+    (["room", "remove-member", "78", "bob"], "Remove the attendee: room 78, bob?"),
+    (["room", "leave", "78", "--as", "bob"], "Leave: room 78, bob?"),
+    (["server", "leave", "12"], "ACCID is needed, or --as: the token names no account"),
+    (["webhook", "replay", "12", "--from", "yesterday"], "or a time such as"),
+    (["unread", "--wait", "5m"], "between 0 s and 1 min"),
     (["group", "update", "56"], "there is nothing to change: one of these is needed: --name"),
     (["webhook", "update", "12"], "there is nothing to change"),
     (["server", "accept", "12"], "--as ACCID, the invited account"),
@@ -177,9 +184,12 @@ import Testing
         7   2026-01-09 18:02:11  server 12  custom  alice  hello
 
         """)
-    let nothing = try Executable().run("unread", "--after", "1.a", "--wait", "1", "--url", "\(server.url)")
-    #expect(nothing.out == "nothing is unread\n")
-    #expect(server.requests.last?.target == "/v1/notifications?limit=100&after=1.a&wait=1")
+    for (wait, seconds) in [("1", 1), ("5s", 5), ("1m", 60)] {
+      let nothing = try Executable().run(
+        "unread", "--after", "1.a", "--wait", wait, "--url", "\(server.url)")
+      #expect(nothing.out == "nothing is unread\n")
+      #expect(server.requests.last?.target == "/v1/notifications?limit=100&after=1.a&wait=\(seconds)")
+    }
   }
 
   @Test func `read takes ids as they come, or everything`() throws {

@@ -100,8 +100,9 @@ import Testing
         }
         let arguments = try ArgumentParser.parse(rest, for: command)
         let isShort = arguments.operands.count < route.pathProperties.count
-        #expect(!isShort || request.answersRequest, "\(example.words)")
-        let parts = try request.parts(arguments, answering: isShort ? "bob" : nil)
+        #expect(
+          !isShort || request.answersRequest || request.accountMayBeLeftOut, "\(example.words)")
+        let parts = try request.parts(arguments, last: isShort ? "bob" : nil)
         for case .some(.object(let body)) in parts.bodies { check(body, route, example.words) }
       }
     }
@@ -120,6 +121,33 @@ import Testing
     case .oneOf(let names): #expect(names.count { body[$0] != nil } == 1, "\(example)")
     case .someOf(let names): #expect(names.contains { body[$0] != nil }, "\(example)")
     }
+  }
+
+  @Test func `the help on a number of seconds or milliseconds is about what the option takes`() throws {
+    for command in table.commands {
+      for option in command.options where option.form.hasSuffix("TIME") && command.name != "token" {
+        #expect(!option.meaning.contains("in seconds"), "\(command.name) \(option.form)")
+        #expect(option.meaning.contains("90m, 24h or 7d"), "\(command.name) \(option.form)")
+      }
+    }
+    let replay = try #require(table.commands.first { $0.name == "webhook replay" })
+    #expect(replay.options[0].form == "--from ID|TIME")
+    #expect(replay.options[0].meaning.hasPrefix("a notification's id, or a time: everything since then"))
+  }
+
+  @Test(arguments: [
+    ("server invite", "a message to the person who decides"),
+    ("server apply", "a message to the person who decides"),
+    ("server decline", "a message to the account that asked"),
+    ("server refuse", "a message to the account that asked"),
+    ("channel decline", "a message to the account that asked"),
+    ("server accept", "only a decline passes it on"), ("server approve", "only a decline passes it on"),
+    ("channel accept", "only a decline passes it on"),
+  ])
+  func `the help tells who reads a postscript`(name: String, readers: String) throws {
+    let command = try #require(table.commands.first { $0.name == name })
+    let option = try #require(command.options.first { $0.name == "postscript" })
+    #expect(option.meaning.hasSuffix(readers))
   }
 
   @Test func `only commands that act for an account have --as`() throws {
@@ -142,7 +170,7 @@ import Testing
     }
     let verbs: [([String], [String])] = [
       (["create", "list", "show", "delete"], ["server", "channel", "group", "room"]),
-      (["members", "remove-member"], ["server", "channel", "group", "room"]),
+      (["members", "remove-member", "leave"], ["server", "channel", "group", "room"]),
       (["accept", "decline", "invite", "mute", "unmute"], ["server", "channel", "group"]),
       (
         ["apply", "approve", "refuse", "ban", "unban", "unban-many", "bans", "hand-over"],
@@ -162,7 +190,7 @@ import Testing
       ("group unblock", "group unban"), ("group unblock-many", "group unban-many"),
       ("group blocked", "group bans"), ("group assign-owner", "group hand-over"),
       ("group remove", "group remove-member"), ("channel exit", "channel remove-member"),
-      ("room leave", "room remove-member"), ("room attendees", "room members"),
+      ("room attendees", "room members"),
       ("server members", "member list"), ("server remove-member", "member remove"),
       ("server mine", "server list"),
     ] {

@@ -47,6 +47,47 @@ import Testing
     #expect((before...before + 60_000).contains(try #require(Int64(since))))
   }
 
+  @Test func `a key's id and the key are told apart, and so is what a key may do`() throws {
+    let key = #""keyId":"382947191213498368","name":"billing","createdAt":1767981731000,"createdBy":"root""#
+    let server = try ScriptedServer { request, _ in
+      request.method == "POST"
+        ? [.answer(201, #"{\#(key),"key":"blf_x"}"#)]
+        : [.answer(200, #"{"keys":[{\#(key)},{\#(key),"scope":"read send"}],"cursor":null}"#)]
+    }
+    #expect(
+      try Executable().run("key", "create", "--name", "billing", "--url", "\(server.url)").out == """
+        created the key; it is shown only this once
+        key id      382947191213498368
+        name        billing
+        scope       all
+        created at  2026-01-09 18:02:11
+        created by  root
+        expires at  never
+        key         blf_x
+
+        """)
+    #expect(
+      try Executable().run("key", "list", "--url", "\(server.url)").out == """
+        KEY ID              NAME     SCOPE      CREATED AT           CREATED BY  EXPIRES AT
+        382947191213498368  billing  all        2026-01-09 18:02:11  root        never
+        382947191213498368  billing  read send  2026-01-09 18:02:11  root        never
+
+        """)
+  }
+
+  @Test func `a replay begins with a notification or at a time`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(204)] }
+    let words = ["webhook", "replay", "12", "--url", "\(server.url)", "--from"]
+    for from in ["309237645312", "2026-01-09 18:02:11", "24h"] {
+      #expect(try Executable().run(words + [from]).code == 0)
+    }
+    let bodies = server.requests.map(\.body)
+    #expect(bodies.prefix(2) == [#"{"from":"309237645312"}"#, #"{"from":"1767981731000"}"#])
+    let yesterday = try #require(Int64(bodies[2].filter { $0.isNumber }))
+    let now = Int64(Date().timeIntervalSince1970 * 1_000)
+    #expect(yesterday <= now - 86_400_000 && yesterday > now - 2 * 86_400_000)
+  }
+
   @Test func `what a broker did is shown in totals first, without the numbers that are 0`() throws {
     let loops = [(4, 0, 10), (3, 0, 30)].enumerated().map { number, loop in
       #"{"loop":\#(number),"isRedisConnected":true,"sends":\#(loop.0),"duplicates":\#(loop.1),"#

@@ -100,15 +100,19 @@ package struct Property: Sendable, Hashable {
   package var isNeeded = false
   /// The value that applies if the field is left out.
   package var standard: JSONValue?
+  /// The word that the command line shows if an answer does not have the field, such as `all`; nil for none.
+  package var wordIfAbsent: String?
 
   package init(
-    _ name: String, _ shape: Shape, _ meaning: String, isNeeded: Bool = false, standard: JSONValue? = nil
+    _ name: String, _ shape: Shape, _ meaning: String, isNeeded: Bool = false, standard: JSONValue? = nil,
+    wordIfAbsent: String? = nil
   ) {
     self.name = name
     self.shape = shape
     self.meaning = meaning
     self.isNeeded = isNeeded
     self.standard = standard
+    self.wordIfAbsent = wordIfAbsent
   }
 }
 

@@ -49,6 +49,11 @@ package enum SharedFields {
     "avatar", .text(bytes: 0...Limits.iconBytes), "the URL of a picture; empty for none")
   package static let postscript = Field(
     "postscript", .text(characters: 0...Limits.messageCharacters), "a message to the person who decides")
+  package static let answerPostscript = Field(
+    "postscript", .text(characters: 0...Limits.messageCharacters), "a message to the account that asked")
+  package static let unusedPostscript = Field(
+    "postscript", .text(characters: 0...Limits.messageCharacters),
+    "no notification contains it; only a decline passes it on")
   package static let muteDuration = Field(
     "durationSeconds", .integer(1...Int(Limits.muteMaximumMilliseconds / 1_000)), "the duration in seconds")
 }

@@ -103,6 +103,10 @@ package struct RouteOptions: Sendable {
   package var done: String?
   /// The question that the command line asks first, such as `Delete for good`; nil if it goes on without asking.
   package var question: String?
+  /// A second command for the caller's own account; nil if there is none.
+  package var ownCommand: OwnCommand?
+  /// True if the command may leave out the account of the path. It then means the account that it acts for.
+  package var accountMayBeLeftOut = false
   /// The fields that a table of a list shows, in this order; empty for the first ones that fit.
   package var columns: [String] = []
   /// The words of fields in an example of the command. It has these fields and all needed ones.
@@ -112,6 +116,20 @@ package struct RouteOptions: Sendable {
   package var price: Price?
   /// True if a ticket may replace the token. Browsers need it for connections to which they cannot give a header.
   package var takesTicket = false
+}
+
+/// A second command of a row whose path ends with an account, such as `server leave`. It is for the account that acts, so
+/// the account may be left out.
+package struct OwnCommand: Sendable {
+  package let name: String
+  /// A sentence without its full stop.
+  package let summary: String
+  package let done: String
+  package let question: String
+
+  static func leaving(_ name: String, _ summary: String, done: String) -> OwnCommand {
+    OwnCommand(name: name, summary: summary, done: done, question: "Leave")
+  }
 }
 
 /// The body that a route takes. The sizes leave room for a request at its limits in the longest form that JSON has

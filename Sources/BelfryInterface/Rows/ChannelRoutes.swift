@@ -109,14 +109,16 @@ extension ChannelRoutes {
     answers: .ok(.accountPage))
   package static let member = endpoint(
     .get, channel + "/members/{accid}", .token, "channel member", "Show whether an account is in a channel",
-    path: serverId, channelId, accid, refusals: [.notMember], answers: .ok(presence))
+    path: serverId, channelId, accid, refusals: [.notMember], answers: .ok(presence),
+    options: RouteOptions(accountMayBeLeftOut: true))
   package static let exit = endpoint(
     .delete, channel + "/members/{accid}", .token, "channel exit",
     "Leave a channel, or remove a member as the server's owner or an admin",
     path: serverId, channelId, accid, refusals: [.notMember, .banned, .conflict],
     options: RouteOptions(
       command: "channel remove-member", otherCommands: ["channel exit"], done: "removed the member",
-      question: "Remove the member"))
+      question: "Remove the member",
+      ownCommand: .leaving("channel leave", "Leave a channel", done: "left the channel")))
   package static let removeMany = endpoint(
     .delete, channel + "/members", .token, "channel remove-many",
     "Remove members from a channel, as the server's owner or an admin", path: serverId, channelId,
@@ -149,7 +151,8 @@ extension ChannelRoutes {
   ) -> Endpoint<EntityID, EntityID, RequestName, String?> {
     let row = endpoint(
       .post, "\(channel)/invitations/{requestId}/\(word)", .token, name, summary,
-      path: serverId, channelId, SharedFields.requestId, body: SharedFields.postscript,
+      path: serverId, channelId, SharedFields.requestId,
+      body: word == "accept" ? SharedFields.unusedPostscript : SharedFields.answerPostscript,  // own text
       bodyMayBeLeftOut: true, operation: AnswerChannelInvitation.self, refusals: [.banned, .tooMany, .full],
       options: options)
     return row

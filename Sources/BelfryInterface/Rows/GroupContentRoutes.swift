@@ -40,7 +40,8 @@ extension GroupRoutes {
     path: groupId, accid,
     refusals: [.notMember],
     answers: .ok(
-      .resource("ListedAccount", [.always("listed", .flag, "whether the account is on the list")])))
+      .resource("ListedAccount", [.always("listed", .flag, "whether the account is on the list")])),
+    options: RouteOptions(accountMayBeLeftOut: true))
 
   private static func adding(
     _ list: String, _ name: String, _ summary: String, _ options: RouteOptions

@@ -19,6 +19,9 @@ package enum GroupRoutes {
     "invitees", .accounts(1...Limits.accountsPerCall), "accounts to invite right away")
   private static let reason = Field(
     "reason", .text(characters: 0...Limits.messageCharacters), "a short reason")
+  private static let unusedReason = Field(
+    "reason", .text(characters: 0...Limits.messageCharacters),
+    "no notification contains it; only a decline passes it on")
   private static let message = Field(
     "message", .text(characters: 0...Limits.messageCharacters), "a message to the invitees")
   private static let withMembers = Field("members", .flag, "whether to include up to 200 members")
@@ -132,7 +135,8 @@ extension GroupRoutes {
     path: groupId, accid, refusals: [.notMember, .conflict],
     options: RouteOptions(
       command: "group remove-member", otherCommands: ["group remove"], done: "removed the member",
-      question: "Remove the member"))
+      question: "Remove the member",
+      ownCommand: .leaving("group leave", "Leave a group", done: "left the group")))
   package static let removeMany = endpoint(
     .delete, group + "/members", .token, "group remove-many",
     "Remove members from a group, as its owner or an admin", path: groupId,
@@ -192,7 +196,8 @@ extension GroupRoutes {
   ) -> Endpoint<EntityID, RequestName, String?> {
     let row = endpoint(
       .post, "\(group)/\(what)/{requestId}/\(word)", .token, name, summary,
-      path: groupId, SharedFields.requestId, body: reason, bodyMayBeLeftOut: true, operation: operation,
+      path: groupId, SharedFields.requestId, body: word == "accept" ? unusedReason : reason,  // own text
+      bodyMayBeLeftOut: true, operation: operation,
       refusals: [.tooMany, .banned, .disabled], options: options)
     return row
   }
@@ -204,7 +209,8 @@ extension GroupRoutes {
     path: groupId,
     body: accid, operation: HandOverGroup.self, refusals: [.tooMany],
     options: RouteOptions(
-      command: "group hand-over", otherCommands: ["group assign-owner"], done: "handed over"))
+      command: "group hand-over", otherCommands: ["group assign-owner"], done: "handed over",
+      question: "Hand over"))
   package static let addAdmin = endpoint(
     .put, group + "/admins/{accid}", .token, "group add-admin", "Make a member an admin of a group",
     path: groupId, accid, operation: SetGroupAdmin.self, refusals: [.tooMany],

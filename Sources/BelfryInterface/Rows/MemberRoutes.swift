@@ -44,19 +44,22 @@ package enum MemberRoutes {
     answers: .ok(addedShape), options: RouteOptions(done: "added members"))
   package static let show = endpoint(
     .get, members + "/{accid}", .token, "member show", "Show a member of a server and their profile",
-    path: serverId, accid, refusals: [.notMember], answers: .ok(shapeWithProfile))
+    path: serverId, accid, refusals: [.notMember], answers: .ok(shapeWithProfile),
+    options: RouteOptions(accountMayBeLeftOut: true))
   package static let update = endpoint(
     .patch, members + "/{accid}", .token, "member update", "Change a member's profile in a server",
     path: serverId, accid, body: SharedFields.nick, SharedFields.avatar, SharedFields.ext,
     operation: UpdateMember.self,
     answers: .ok(profile),
-    options: RouteOptions(done: "changed the profile", example: ["nick": "Bobby"]))
+    options: RouteOptions(
+      done: "changed the profile", accountMayBeLeftOut: true, example: ["nick": "Bobby"]))
   package static let remove = endpoint(
     .delete, members + "/{accid}", .token, "member remove",
     "Leave a server, or remove a member as its owner or an admin",
     path: serverId, accid, refusals: [.notMember, .conflict],
     options: RouteOptions(
-      otherCommands: ["server remove-member"], done: "removed the member", question: "Remove the member"))
+      otherCommands: ["server remove-member"], done: "removed the member", question: "Remove the member",
+      ownCommand: .leaving("server leave", "Leave a server", done: "left the server")))
   package static let removeMany = endpoint(
     .delete, members, .token, "member remove-many",
     "Remove members from a server, as its owner or an admin", path: serverId,

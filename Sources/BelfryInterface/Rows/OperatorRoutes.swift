@@ -29,15 +29,15 @@ package enum OperatorRoutes {
     "the lifetime in seconds; if absent, the key is valid until it is revoked")
   private static let keyLimit = Field("limit", .integer(1...keysMaximum), "the maximum number of results")
     .otherwise(keysMaximum, .integer(Int64(keysMaximum)))
-  private static let keyId = Field("keyId", .id, "the key").needed
+  private static let keyId = Field("keyId", .id, "the id of the key").needed
 
   private static let keyProperties: [Property] = [
     .always("keyId", .id, "its id"),
     .always("name", .text, "the name of the back end"),
-    .sometimes("scope", .text, "the scopes of the key, separated by spaces; absent: all"),
+    Property("scope", .text, "the scopes of the key, separated by spaces; absent: all", wordIfAbsent: "all"),
     .always("createdAt", .time, "when it was created"),
     .always("createdBy", .text, "by whom"),
-    .sometimes("expiresAt", .time, "when it expires"),
+    Property("expiresAt", .time, "when it expires; absent: never", wordIfAbsent: "never"),
   ]
   private static let key = Shape.resource("Key", keyProperties)
   private static let madeKey = Shape.resource(

@@ -123,18 +123,20 @@ extension RoomRoutes {
     "Leave a room, or remove an attendee as its host", path: roomId, accid,
     refusals: [.notMember, .conflict],
     options: RouteOptions(
-      command: "room remove-member", otherCommands: ["room leave"], done: "removed the attendee"))
+      command: "room remove-member", done: "removed the attendee", question: "Remove the attendee",
+      ownCommand: .leaving(
+        "room leave", "Leave a room; if its host leaves, the room is deleted", done: "left the room")))
   package static let hands = endpoint(
     .get, room + "/hands", .token, "room hands", "List the raised hands in a room", path: roomId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.page("hands", of: hand, "in no particular order")))
   package static let raiseHand = endpoint(
     .put, room + "/hands/{accid}", .token, "room raise-hand", "Raise a hand", path: roomId, accid,
-    operation: SetHand.self, options: RouteOptions(done: "raised the hand"))
+    operation: SetHand.self, options: RouteOptions(done: "raised the hand", accountMayBeLeftOut: true))
   package static let lowerHand = endpoint(
     .delete, room + "/hands/{accid}", .token, "room lower-hand",
     "Lower a hand: your own, or as the host another attendee's", path: roomId, accid,
-    operation: SetHand.self, options: RouteOptions(done: "lowered the hand"))
+    operation: SetHand.self, options: RouteOptions(done: "lowered the hand", accountMayBeLeftOut: true))
 }
 
 // MARK: - The stage
@@ -160,10 +162,11 @@ extension RoomRoutes {
   package static let stepDown = endpoint(
     .delete, room + "/stage/{accid}", .token, "room step-down",
     "Leave the stage, or as the host make a guest a listener", path: roomId, accid,
-    operation: SetListener.self, options: RouteOptions(done: "made a listener"))
+    operation: SetListener.self, options: RouteOptions(done: "made a listener", accountMayBeLeftOut: true))
   package static let microphone = endpoint(
     .put, room + "/microphones/{accid}", .token, "room microphone",
     "Switch a microphone on stage: your own on or off, or as the host another attendee's off", path: roomId,
     accid,
-    body: on.needed, operation: SetMicrophone.self, options: RouteOptions(done: "switched the microphone"))
+    body: on.needed, operation: SetMicrophone.self,
+    options: RouteOptions(done: "switched the microphone", accountMayBeLeftOut: true))
 }

@@ -60,7 +60,8 @@ extension ServerJoiningRoutes {
   package static let acceptInvitation = endpoint(
     .post, server + "/invitations/{requestId}/accept", .token, "server accept",
     "Accept an invitation to a server", path: serverId, SharedFields.requestId,
-    body: SharedFields.postscript, inviter, bodyMayBeLeftOut: true, operation: AnswerServerInvitation.self,
+    body: SharedFields.unusedPostscript, inviter, bodyMayBeLeftOut: true,
+    operation: AnswerServerInvitation.self,
     refusals: [.banned, .tooMany], options: RouteOptions(done: "accepted the invitation"))
   package static let rejectInvitation = answer(
     "invitations", "reject", "server reject", "Decline an invitation to a server",
@@ -86,8 +87,9 @@ extension ServerJoiningRoutes {
   ) -> Endpoint<EntityID, RequestName, String?> {
     let row = endpoint(
       .post, "\(server)/\(what)/{requestId}/\(word)", .token, name, summary,
-      path: serverId, SharedFields.requestId, body: SharedFields.postscript, bodyMayBeLeftOut: true,
-      operation: operation, refusals: [.banned, .tooMany], options: options)
+      path: serverId, SharedFields.requestId,
+      body: word == "accept" ? SharedFields.unusedPostscript : SharedFields.answerPostscript,  // own text
+      bodyMayBeLeftOut: true, operation: operation, refusals: [.banned, .tooMany], options: options)
     return row
   }
 }
@@ -134,7 +136,7 @@ extension ServerJoiningRoutes {
     .put, server + "/owner", .token, "server hand-over", "Hand a server over to another member",
     path: serverId,
     body: accid, operation: HandOverServer.self, refusals: [.tooMany],
-    options: RouteOptions(done: "handed over"))
+    options: RouteOptions(done: "handed over", question: "Hand over"))
 
   package static let ban = endpoint(
     .post, server + "/bans", .token, "server ban", "Ban accounts from a server",

@@ -1,7 +1,7 @@
 import BelfryInterface
 import BelfryModel
 
-// Finds the invitation or application that a command answers if its words name none.
+// Finds the account that a command is about, or the invitation or application that it answers, if its words name none.
 
 extension RouteRequest {
   /// True if the last word of the path names an invitation or an application.
@@ -15,19 +15,27 @@ extension RouteRequest {
     return Routes.all.first { $0.verb == .get && $0.path.description == list }
   }
 
-  /// The request that is meant if the words leave it out: the account's own invitation, or the only pending
-  /// application. Nil if nothing was left out.
-  func requestLeftOut(by invocation: Invocation) async throws -> String? {
+  /// The last word of the path if it is left out: the account that acts, or the only pending application. The account
+  /// also names its own invitation. Nil if nothing was left out.
+  func wordLeftOut(by invocation: Invocation) async throws -> String? {
     let words = invocation.arguments.operands
-    guard answersRequest, words.count == route.pathProperties.count - 1 else { return nil }
-    guard let applications else {
-      if let account = invocation.actingAccount { return account }
-      throw UsageError(
-        "REQUEST is needed, or --as: the token names no account",
-        suggestion: "--as ACCID, the invited account")
+    guard words.count == route.pathProperties.count - 1, accountMayBeLeftOut || answersRequest else {
+      return nil
     }
+    if let applications, !accountMayBeLeftOut {
+      return try await onlyRequest(listedBy: applications, checkPathWords(words), of: invocation)
+    }
+    if let account = invocation.actingAccount { return account }
+    let name = route.pathProperties.last?.operandName ?? ""
+    throw UsageError(
+      "\(name) is needed, or --as: the token names no account",
+      suggestion: answersRequest ? "--as ACCID, the invited account" : "--as ACCID")
+  }
+
+  private func onlyRequest(
+    listedBy applications: Route, _ path: [String], of invocation: Invocation
+  ) async throws -> String {
     let client = try invocation.client()
-    let path = try checkPathWords(words)
     var pending: [JSONObject] = []
     var cursor: String?
     repeat {

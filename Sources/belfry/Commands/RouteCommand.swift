@@ -7,18 +7,19 @@ import BelfryModel
 
 extension Command {
   static func made(from routes: [Route]) -> [Command] {
-    routes.compactMap { route in
-      route.command.map { Command(name: $0, request: RouteRequest(route)) }
+    routes.flatMap { route in
+      let own = route.options.ownCommand.map { Command(name: $0.name, request: RouteRequest(route, own: $0)) }
+      return [route.command.map { Command(name: $0, request: RouteRequest(route)) }, own].compactMap(\.self)
     }
   }
 
   private init(name: String, request: RouteRequest) {
     let route = request.route
     let listing: [CommandOption] = route.listedItems == nil ? [] : [.listingLimit]
-    let asking: [CommandOption] = route.options.question == nil ? [] : [.yes]
+    let asking: [CommandOption] = request.question == nil ? [] : [.yes]
     let connection = route.actsForAccount ? CommandOption.connection : CommandOption.brokerConnection
     self.init(
-      name: name, otherNames: route.options.otherCommands, summary: route.summary.loweringFirst,
+      name: name, otherNames: request.otherNames, summary: request.summary.loweringFirst,
       detail: route.access.sentence, operands: request.operands,
       options: request.options + listing + asking + connection, examples: request.examples(of: name),
       run: { invocation in try await RouteRun(request: request, invocation: invocation).run() })
@@ -34,9 +35,9 @@ private struct RouteRun {
 
   func run() async throws {
     let parts = try request.parts(
-      invocation.arguments, answering: try await request.requestLeftOut(by: invocation))
+      invocation.arguments, last: try await request.wordLeftOut(by: invocation))
     let client = try invocation.client()
-    if let question = route.options.question { try invocation.confirm("\(parts.sentence(question))?") }
+    if let question = request.question { try invocation.confirm("\(parts.sentence(question))?") }
     if let items = route.listedItems {
       return try await list(items) { limit, cursor in
         let page = parts.query + [("limit", "\(limit)")] + (cursor.map { [("cursor", $0)] } ?? [])
@@ -71,10 +72,10 @@ private struct RouteRun {
 
   private func show(_ answer: JSONValue?, _ parts: RouteRequest.Parts) throws {
     guard let answer, case .json(let shape)? = route.outcomes.first?.content else {
-      let line = parts.sentence(route.options.done ?? "done")
+      let line = parts.sentence(request.done ?? "done")
       return try invocation.print(["done": true] as JSONValue, [VisibleText.of(line)])
     }
-    if !invocation.printsJSON, let done = route.options.done { invocation.console.print([done]) }
+    if !invocation.printsJSON, let done = request.done { invocation.console.print([done]) }
     let text = AnswerText(timeZone: invocation.console.timeZone)
     if !invocation.printsJSON, let table = text.table(answer, as: shape) {
       return invocation.console.print(table)
@@ -108,7 +109,9 @@ private struct RouteRun {
       cells: { row in
         guard !items.columns.isEmpty else { return [text.cell(row, as: items.element)] }
         return items.columns.map { column in
-          guard case .object(let members) = row, let value = members[column.name] else { return "-" }
+          guard case .object(let members) = row, let value = members[column.name] else {
+            return column.wordIfAbsent ?? "-"
+          }
           return text.cell(value, as: column.shape)
         }
       })

@@ -3,8 +3,7 @@ import BelfryInterface
 // Examples of the commands that are made from rows, for their help.
 
 extension RouteRequest {
-  /// One example with everything that is needed, one that narrows a list by time, and one that leaves out the
-  /// request to be answered.
+  /// One example with everything that is needed, one that gives a time, and one that leaves out the last word.
   func examples(of name: String) -> [Command.Example] {
     if answersRequest {
       let whole = example(of: name, with: [])
@@ -15,17 +14,28 @@ extension RouteRequest {
         Command.Example(whole, "the application of bob"),
       ]
     }
+    let whole = example(of: name, with: [])
+    if accountMayBeLeftOut {
+      let short = Command.Example(
+        example(of: name, with: [], leavesAccountOut: true), "for the account that the command acts for")
+      return isOwn ? [short] : [short, Command.Example(whole, "for bob")]
+    }
     let since = queryOptions.filter { $0.shape.bare == .time && !$0.isNeeded }
-    return [Command.Example(example(of: name, with: []))]
+    return [Command.Example(whole)]
       + since.map { Command.Example(example(of: name, with: [$0]), "only entries of the last day") }
+      + bodyOptions.filter(\.takesTime).map { property in
+        let id = "--\(property.commandName) \(word(for: property))"
+        return Command.Example(
+          whole.replacing(id, with: "--\(property.commandName) 24h"), "everything of the last day")
+      }
   }
 
-  private func example(of name: String, with others: [Property]) -> String {
+  private func example(of name: String, with others: [Property], leavesAccountOut: Bool = false) -> String {
     let shown = (queryOptions + bodyOptions).filter { property in
       property.isNeeded || route.options.example[property.name] != nil
     }
     let options = (shown + others).map { "--\($0.commandName) \(word(for: $0))" }
-    let operands = route.pathProperties.map { word(for: $0) }
+    let operands = route.pathProperties.dropLast(leavesAccountOut ? 1 : 0).map { word(for: $0) }
     let accounts = named == nil ? [] : namesMany ? ["bob", "carol"] : ["bob"]
     return ([name] + operands + accounts + options).joined(separator: " ")
   }

@@ -9,10 +9,22 @@ import FoundationEssentials
 /// option.
 struct RouteRequest: Sendable {
   let route: Route
+  /// The command of the route that it is, if it is the one for the caller's own account.
+  private let own: OwnCommand?
 
-  init(_ route: Route) { self.route = route }
+  init(_ route: Route, own: OwnCommand? = nil) {
+    self.route = route
+    self.own = own
+  }
 
   // MARK: As a command
+
+  var summary: String { own?.summary ?? route.summary }
+  var otherNames: [String] { own == nil ? route.options.otherCommands : [] }
+  var done: String? { own?.done ?? route.options.done }
+  var question: String? { own?.question ?? route.options.question }
+  var isOwn: Bool { own != nil }
+  var accountMayBeLeftOut: Bool { isOwn || route.options.accountMayBeLeftOut }
 
   /// The accounts of a body that needs some, as many as there are words.
   var named: (property: Property, most: Int)? {
@@ -30,10 +42,9 @@ struct RouteRequest: Sendable {
 
   var operands: [Operand] {
     var inPath = route.pathProperties.map { Operand(name: $0.operandName, meaning: $0.meaning) }
-    if answersRequest, let request = inPath.popLast() {
-      let meant = applications == nil ? "the account's own" : "the only pending one"
+    if let meant = meantIfLeftOut, let last = inPath.popLast() {
       inPath.append(
-        Operand(name: request.name, meaning: "\(request.meaning); if left out, \(meant)", isRequired: false))
+        Operand(name: last.name, meaning: "\(last.meaning); if left out, \(meant)", isRequired: false))
     }
     guard let named else { return inPath }
     // Their names may be in a file.
@@ -41,6 +52,13 @@ struct RouteRequest: Sendable {
       Operand(
         name: "ACCID", meaning: named.property.meaning, isRequired: !namesMany, repeats: namesMany)
     ]
+  }
+
+  /// The meaning of a command without the last word of the path; nil if the word is needed.
+  private var meantIfLeftOut: String? {
+    if accountMayBeLeftOut { return "the one that the command acts for" }
+    guard answersRequest else { return nil }
+    return applications == nil ? "the account's own" : "the only pending one"
   }
 
   var queryOptions: [Property] {
@@ -75,9 +93,9 @@ struct RouteRequest: Sendable {
     func accountsSent(before index: Int) -> Int { min(index * accountsPerBody, accountCount) }
   }
 
-  /// - Parameter request: the last word of the path, if the arguments leave it out.
-  func parts(_ arguments: Arguments, answering request: String? = nil) throws -> Parts {
-    let path = try checkPathWords(arguments.operands + (request.map { [$0] } ?? []))
+  /// - Parameter last: the last word of the path, if the arguments leave it out.
+  func parts(_ arguments: Arguments, last: String? = nil) throws -> Parts {
+    let path = try checkPathWords(arguments.operands + (last.map { [$0] } ?? []))
     guard path.count == route.pathProperties.count else {
       throw UsageError("\(route.pathProperties[path.count].operandName) is needed")
     }

@@ -16,7 +16,9 @@ struct AnswerText {
     var table = TextTable(item.properties.map(\.heading))
     for case .object(let row) in elements {
       table.add(
-        item.properties.map { property in row[property.name].map { cell($0, as: property.shape) } ?? "-" })
+        item.properties.map { property in
+          row[property.name].map { cell($0, as: property.shape) } ?? property.wordIfAbsent ?? "-"
+        })
     }
     return table
   }
@@ -28,7 +30,10 @@ struct AnswerText {
     }
     var rows: [[String]] = []
     for property in object.properties {
-      guard let value = members[property.name] else { continue }
+      guard let value = members[property.name] else {
+        if let word = property.wordIfAbsent { rows.append([prefix + property.label, word]) }
+        continue
+      }
       members[property.name] = nil
       rows += self.rows(of: value, property.shape, named: prefix + property.label)
     }
