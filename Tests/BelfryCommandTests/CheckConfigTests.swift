@@ -104,6 +104,20 @@ import Testing
   }
 
   @Test(arguments: [
+    (#"{"tls": {"certFile": "x"}}"#, "tls.certFile", "tls.certificateFile"),
+    (#"{"durable": "replicated"}"#, "durable", "durability"),
+    (#"{"embeddedRedis": {"memory": 1}}"#, "embeddedRedis.memory", "embeddedRedis.maxMemoryBytes"),
+    (#"{"redisMaxMemory": 1}"#, "redisMaxMemory", "embeddedRedis.maxMemoryBytes"),
+  ])
+  func `a key by other words gets the real name suggested`(text: String, key: String, meant: String) throws {
+    try withFile(text) { file in
+      let said = try run(["--config", file]).err
+      #expect(
+        said.contains("\(file): \(key): there is no such setting; perhaps \(meant) is meant\n"), "\(said)")
+    }
+  }
+
+  @Test(arguments: [
     (#"{"secretFile": "/nonexistent"}"#, "secretFile: /nonexistent: cannot read it"),
     (#"{"tokens": {"secrets": [{"file": "/nonexistent"}]}}"#, "tokens.secrets: /nonexistent: cannot read it"),
     (#"{"tokens": {"publicKeys": [{"file": "/nonexistent"}]}}"#, "tokens.publicKeys: /nonexistent: cannot"),

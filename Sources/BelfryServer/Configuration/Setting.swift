@@ -27,6 +27,8 @@ struct Setting: Sendable {
     self.assign = assign
   }
 
+  static let variablePrefix = "BELFRY_"
+
   private static func variable(of key: String) -> String {
     key.reduce(into: variablePrefix) { name, character in
       if character == "." || character.isUppercase { name.append("_") }
@@ -42,66 +44,6 @@ struct Setting: Sendable {
     all.compactMap { setting in setting.key.parts(between: ".").dropLast().first.map { UTF8Text($0) } })
   /// The prefixes of their settings' variables, such as `BELFRY_LIMITS_`.
   static let objectVariablePrefixes = objects.map { variable(of: $0.string) + "_" }
-}
-
-// MARK: - Misspelt ones
-
-extension Setting {
-  private var lastWord: String { key.parts(between: ".").last.map { String($0) } ?? key }
-
-  /// The key that an unknown name probably means.
-  /// - Parameter prefix: the prefix of the object in the file, such as `limits.`; empty outside of objects.
-  static func nearestKey(to name: String, under prefix: String) -> String? {
-    // The keys of the same object come first. If a key of another object is meant, the name may be right but
-    // in the wrong place.
-    let inObject = all.filter { $0.key.utf8.starts(with: prefix.utf8) && $0.key == prefix + $0.lastWord }
-    let elsewhere = all.filter { setting in !inObject.contains { $0.key == setting.key } }
-    let keys = inObject + elsewhere
-    let words = keys.map(\.lastWord) + (prefix.isEmpty ? objects.map(\.string).sorted() : [])
-    guard let word = NearestWord.to(name, among: words) else { return nil }
-    return keys.first { $0.lastWord == word }?.key ?? word
-  }
-
-  /// The variable that an unknown name probably means.
-  ///
-  /// If the name is the beginning of a setting's name, or begins with one, that setting is a better guess
-  /// than a name that looks similar: `BELFRY_PUSH_DELAY` means `BELFRY_PUSH_DELAY_MILLISECONDS`, and
-  /// `BELFRY_REDIS_URL` means `BELFRY_REDIS`.
-  static func nearestVariable(to name: String) -> String? {
-    if let ours = namesElsewhere[name] { return ours }
-    if let longer = onlyVariable(where: { $0.hasPrefix(name + "_") }) { return longer }
-    if let written = onlyVariable(where: { isShortened(name, of: $0) }) { return written }
-    let mistyped = all.first { NearestWord.distance(Array(name), Array($0.variable)) <= mistypedMax }
-    if let mistyped { return mistyped.variable }
-    let shorter = variables.filter { name.hasPrefix($0 + "_") }
-    if let nearest = shorter.max(by: { $0.count < $1.count }) { return nearest }
-    // The name of the object was left out.
-    let words = name.dropFirst("BELFRY".count)
-    let inObject = onlyVariable { $0.hasSuffix(words) || $0.contains(words + "_") }
-    // The common prefix of all names is left out. With it, any two short names would look similar.
-    let ends = all.map { String($0.variable.dropFirst(variablePrefix.count)) }
-    return inObject
-      ?? NearestWord.to(String(name.dropFirst(variablePrefix.count)), among: ends).map { variablePrefix + $0 }
-  }
-
-  private static let variablePrefix = "BELFRY_"
-
-  /// The most wrong letters in a name that still counts as mistyped.
-  private static let mistypedMax = 2
-
-  /// Names that people try who know other products.
-  private static let namesElsewhere = ["BELFRY_PORT": "BELFRY_LISTEN", "BELFRY_HOST": "BELFRY_LISTEN"]
-
-  /// True if each word of the name is the beginning of the variable's: `BELFRY_TLS_CERT_FILE`.
-  private static func isShortened(_ name: String, of variable: String) -> Bool {
-    let (words, whole) = (name.split(separator: "_"), variable.split(separator: "_"))
-    return words.count == whole.count && zip(words, whole).allSatisfy { $1.hasPrefix($0) }
-  }
-
-  private static func onlyVariable(where isMeant: (String) -> Bool) -> String? {
-    let found = variables.filter(isMeant)
-    return found.count == 1 ? found.first : nil
-  }
 }
 
 extension StartError {

@@ -6,7 +6,8 @@ import Testing
   @Test(arguments: [
     ("BELFRY_REDI", "BELFRY_REDIS"), ("BELFRY_REDIS_URL", "BELFRY_REDIS"), ("BELFRY_DATA_DIR", "BELFRY_DATA"),
     ("BELFRY_PORT", "BELFRY_LISTEN"), ("BELFRY_DURABILTY", "BELFRY_DURABILITY"),
-    ("BELFRY_RETENTION", "BELFRY_LIMITS_RETENTION_MILLISECONDS"),
+    ("BELFRY_RETENTION", "BELFRY_LIMITS_RETENTION_MILLISECONDS"), ("BELFRY_DURABLE", "BELFRY_DURABILITY"),
+    ("BELFRY_REDIS_MAXMEMORY", "BELFRY_EMBEDDED_REDIS_MAX_MEMORY_BYTES"),
   ]) func aBrokerStartsAndNamesWhatIsPerhapsMeant(name: String, meant: String) {
     let found = UnreadVariable.findHarmless(in: [name: "x", "BELFRY_LISTEN": "127.0.0.1:0", "PATH": "/bin"])
     #expect(found == [UnreadVariable(name: name, suggestion: meant)])
@@ -15,11 +16,17 @@ import Testing
 
   @Test func nothingIsSuggestedForAnUnrelatedName() {
     #expect(UnreadVariable.findHarmless(in: ["BELFRY_FOO": "1"]) == [UnreadVariable(name: "BELFRY_FOO")])
+    // The words of the object are no reason to suggest one of its settings.
+    let name = "BELFRY_EMBEDDED_REDIS_COLOR"
+    #expect(UnreadVariable.findMisspelt(in: [name: "1"]) == [UnreadVariable(name: name)])
   }
 
   @Test(arguments: [
     ("BELFRY_TLS_CERT_FILE", "BELFRY_TLS_CERTIFICATE_FILE"), ("BELFRY_TLS_KEY", "BELFRY_TLS_KEY_FILE"),
     ("BELFRY_PUSH_DELAY", "BELFRY_PUSH_DELAY_MILLISECONDS"),
+    ("BELFRY_PUSH_DELAY_SECONDS", "BELFRY_PUSH_DELAY_MILLISECONDS"),
+    ("BELFRY_EMBEDDED_REDIS_MAXMEMORY", "BELFRY_EMBEDDED_REDIS_MAX_MEMORY_BYTES"),
+    ("BELFRY_TLS_CERT_PATH", "BELFRY_TLS_CERTIFICATE_FILE"),
   ]) func aBrokerDoesNotStart(name: String, meant: String) {
     #expect(UnreadVariable.findMisspelt(in: [name: "x"]) == [UnreadVariable(name: name, suggestion: meant)])
     #expect(UnreadVariable.findHarmless(in: [name: "x"]).isEmpty)
