@@ -90,11 +90,13 @@ import Testing
 
   @Test func `what a broker did is shown in totals first, without the numbers that are 0`() throws {
     let loops = [(4, 0, 10), (3, 0, 30)].enumerated().map { number, loop in
-      #"{"loop":\#(number),"isRedisConnected":true,"sends":\#(loop.0),"duplicates":\#(loop.1),"#
+      #"{"loop":\#(number),"isRedisConnected":true,"redisNodes":3,"redisNodesConnected":\#(3 - number),"#
+        + #""sends":\#(loop.0),"duplicates":\#(loop.1),"#
         + #""relays":{"waiting":0,"oldestSeconds":\#(loop.2),"failures":0}}"#
     }
     let answer =
-      #"{"version":"1.2.3","broker":"b","uptimeSeconds":60,"keyspace":{"dataVersion":3,"partitions":64},"#
+      #"{"version":"1.2.3","broker":"b","uptimeSeconds":60,"keyspace":{"dataVersion":3,"partitions":64,"#
+      + #""differences":[{"setting":"secret","here":"one","keyspace":"another"}]},"#
       + #""refusedWrites":[],"workFailures":{"sweep":0},"loops":[\#(loops.joined(separator: ","))]}"#
     let server = try ScriptedServer { _, _ in [.answer(200, answer)] }
     #expect(
@@ -102,14 +104,20 @@ import Testing
         version                1.2.3
         broker                 b
         uptime seconds         60
-        keyspace.data version  3
-        keyspace.partitions    64
+        keyspace data version  3
+        keyspace partitions    64
         refused writes         -
+
+        keyspace differences
+        SETTING  HERE  KEYSPACE
+        secret   one   another
 
                                TOTAL  LOOP 0  LOOP 1
         is redis connected     yes    yes     yes
+        redis nodes            3      3       3
+        redis nodes connected  2      3       2
         sends                  7      4       3
-        relays.oldest seconds  30     10      30
+        relays oldest seconds  30     10      30
 
         4 more are 0; --all shows them
 
@@ -129,7 +137,108 @@ import Testing
     let server = try ScriptedServer { _, _ in [.answer(200, room)] }
     let outcome = try Executable().run("room", "enter", "12", "--as", "bob", "--url", "\(server.url)")
     #expect(outcome.code == 0, "\(outcome.err)")
-    #expect(outcome.out.contains("attendees.0.accid"))
+    #expect(
+      outcome.out == """
+        entered the room
+        room         12
+        subject      Stage
+        host         alice
+        create time  2026-01-09 18:02:11
+        sequence     7
+        cursor       -
+
+        attendees
+        ACCID  ROLE      MICROPHONE  HAND
+        bob    listener  no          no
+
+        """)
     #expect(server.requests.last?.target == "/v1/rooms/12/attendees")
+  }
+
+  private static let nodes =
+    #"{"isCluster":true,"replicasPromised":1,"nodes":[{"place":"10.0.0.1:6379","isConnected":true,"#
+    + #""partitions":64,"replicas":[{"place":"10.0.0.2:6379","state":"online","bytesBehind":0}],"#
+    + #""usedMemoryBytes":1543000}],"moving":[],"unserved":0}"#
+  private static let counts =
+    #"{"unread":3,"badge":2,"spaces":[{"space":"server:7","unread":2},{"space":"account:bob","unread":1}],"#
+    + #""types":[],"isCapped":false}"#
+  private static let pushers =
+    #"{"pushers":[{"deviceId":"phone","kind":"matrix","url":"https://push.example/","appId":"app","#
+    + #""pushkey":"abc","createdAt":1767981731000}],"webPushKey":"BGnp"}"#
+  private static let group =
+    #"{"groupId":"12","name":"Bell ringers","owner":"bob","style":"publicOpen","createTime":1767981731000,"#
+    + #""inviteNeedConfirm":true,"maxMembers":200,"isAllMuted":false,"isDisabled":false,"#
+    + #""invitations":{"joined":["dave"],"asked":[{"accid":"carol","requestId":"77"}]}}"#
+
+  @Test(arguments: [
+    (
+      ["cluster"], nodes,
+      """
+      is cluster         yes
+      replicas promised  1
+      moving             -
+      unserved           0
+
+      nodes
+      PLACE          IS CONNECTED  PARTITIONS  REPLICAS                                USED MEMORY BYTES
+      10.0.0.1:6379  yes           64          10.0.0.2:6379, online, 0 bytes behind  1543000
+
+      """
+    ),
+    (
+      ["notification", "counts"], counts,
+      """
+      unread     3
+      badge      2
+      types      -
+      is capped  no
+
+      spaces
+      SPACE        UNREAD
+      server:7     2
+      account:bob  1
+
+      """
+    ),
+    (
+      ["account", "pushers"], pushers,
+      """
+      web push key  BGnp
+
+      pushers
+      DEVICE  KIND    LINK                   APP  PUSHKEY  CREATED AT
+      phone   matrix  https://push.example/  app  abc      2026-01-09 18:02:11
+
+      """
+    ),
+    (
+      ["group", "create", "--name", "Bell ringers", "--style", "publicOpen", "--invitees", "carol,dave"],
+      group,
+      """
+      created the group
+      group                12
+      name                 Bell ringers
+      owner                bob
+      style                publicOpen
+      create time          2026-01-09 18:02:11
+      invite need confirm  yes
+      max members          200
+      is all muted         no
+      is disabled          no
+      invitations joined   dave
+
+      invitations asked
+      ACCID  REQUEST
+      carol  77
+
+      """
+    ),
+  ])
+  func `a list of objects in an answer is a table of its own`(
+    words: [String], answer: String, text: String
+  ) throws {
+    let server = try ScriptedServer { _, _ in [.answer(200, answer)] }
+    let outcome = try Executable().run(words + ["--url", "\(server.url)"])
+    #expect(outcome.out == text, "\(outcome.err)")
   }
 }

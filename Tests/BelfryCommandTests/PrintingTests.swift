@@ -211,7 +211,7 @@ import Testing
     #expect(TimeText.of(unixMilliseconds: 1_767_981_731_000, in: berlin) == "2026-01-09 19:02:11")
   }
 
-  @Test func `facts are sorted, nested ones named with a dot, times readable`() {
+  @Test func `facts are sorted, nested ones named after the outer one, times readable`() {
     let facts: JSONObject = [
       "stamped": "all", "named": false, "memberSince": 1_767_981_731_000, "party": .null,
       "read": ["readAt": 1_767_981_732_000, "count": 2], "list": [1, "two"],
@@ -219,10 +219,10 @@ import Testing
     ]
     #expect(
       FactText.rows(facts, in: utc) == [
-        ["createTime", "2026-01-09 18:02:13"], ["list", #"[1,"two"]"#], ["loops.0.lag", "1"],
-        ["loops.1.lag", "2"],
+        ["createTime", "2026-01-09 18:02:13"], ["list", #"[1,"two"]"#], ["loops 0 lag", "1"],
+        ["loops 1 lag", "2"],
         ["memberSince", "2026-01-09 18:02:11"], ["named", "no"], ["party", "-"],
-        ["read.count", "2"], ["read.readAt", "2026-01-09 18:02:12"], ["stamped", "all"],
+        ["read count", "2"], ["read readAt", "2026-01-09 18:02:12"], ["stamped", "all"],
       ])
   }
 }

@@ -80,7 +80,8 @@ private struct RouteRun {
     if !invocation.printsJSON, let table = text.table(answer, as: shape) {
       return invocation.console.print(table)
     }
-    try invocation.print(answer, TextTable.aligned(text.rows(answer, as: shape)))
+    let columns = invocation.console.terminal.columns
+    try invocation.print(answer, text.parts(answer, as: shape).lines(columnsLimit: columns))
   }
 
   private func list(

@@ -49,7 +49,7 @@ private struct StatisticsRun {
     guard !invocation.printsJSON else { return invocation.console.print([try JSONLine.text(answer)]) }
     let text = StatisticsText(
       answer, in: invocation.console.timeZone, since: before, showsAll: invocation.arguments.isSet("all"))
-    invocation.console.print(TextTable.aligned(text.facts) + [""])
+    invocation.console.print(text.broker.lines(columnsLimit: invocation.console.terminal.columns) + [""])
     invocation.console.print(text.table, empty: "nothing was counted yet")
     if text.hiddenCount > 0 {
       invocation.console.print(["", "\(text.hiddenCount) more are 0; --all shows them"])

@@ -14,40 +14,78 @@ struct AnswerText {
       case .object(let members) = value, case .array(let elements)? = members[list.name]
     else { return nil }
     var table = TextTable(item.properties.map(\.heading))
-    for case .object(let row) in elements {
-      table.add(
-        item.properties.map { property in
-          row[property.name].map { cell($0, as: property.shape) } ?? property.wordIfAbsent ?? "-"
-        })
-    }
+    for element in elements { table.add(cells(of: element, item.properties)) }
     return table
   }
 
-  /// Rows of a name and a value, in the order of declaration. A value inside an object has a name with a dot.
-  func rows(_ value: JSONValue, as shape: Shape, prefix: String = "") -> [[String]] {
-    guard case .object(var members) = value, case .object(let object) = shape.bare else {
-      return [[prefix, cell(value, as: shape)].map(VisibleText.of)]
+  /// An answer in its parts. A table for each list of objects is easier to read than a row for each of their
+  /// values.
+  struct Parts {
+    /// Rows of a name and a value, in the order of declaration. The name of a value inside an object begins
+    /// with that of the object.
+    var facts: [[String]] = []
+    var tables: [(name: String, table: TextTable)] = []
+
+    /// - Parameter columnsLimit: the longest width of a line of a table; nil: no limit.
+    func lines(columnsLimit: Int?) -> [String] {
+      tables.reduce(into: TextTable.aligned(facts)) { lines, named in
+        if !lines.isEmpty { lines.append("") }
+        lines += [named.name] + named.table.lines(columnsLimit: columnsLimit)
+      }
     }
-    var rows: [[String]] = []
+
+    fileprivate mutating func append(_ other: Parts) {
+      facts += other.facts
+      tables += other.tables
+    }
+  }
+
+  func parts(_ value: JSONValue, as shape: Shape, prefix: String = "") -> Parts {
+    guard case .object(var members) = value, case .object(let object) = shape.bare else {
+      return Parts(facts: [[prefix, cell(value, as: shape)].map(VisibleText.of)])
+    }
+    var parts = Parts()
     for property in object.properties {
       guard let value = members[property.name] else {
-        if let word = property.wordIfAbsent { rows.append([prefix + property.label, word]) }
+        if let word = property.wordIfAbsent { parts.facts.append([prefix + property.label, word]) }
         continue
       }
       members[property.name] = nil
-      rows += self.rows(of: value, property.shape, named: prefix + property.label)
+      parts.append(self.parts(of: value, property.shape, named: prefix + property.label))
     }
     // Fields that a newer broker adds are shown as well as possible.
-    return rows + FactText.rows(members, prefix: prefix, in: timeZone)
+    parts.facts += FactText.rows(members, prefix: prefix, in: timeZone)
+    return parts
   }
 
-  private func rows(of value: JSONValue, _ shape: Shape, named name: String) -> [[String]] {
+  private func parts(of value: JSONValue, _ shape: Shape, named name: String) -> Parts {
     switch (shape.bare, value) {
-    case (.object, .object): rows(value, as: shape, prefix: name + ".")
-    case (.list(let element, _), .array(let elements)) where element.isObject:
-      elements.enumerated().flatMap { rows($0.element, as: element, prefix: "\(name).\($0.offset).") }
-    case (.map, .object(let members)): FactText.rows(members, prefix: name + ".", in: timeZone)
-    default: [[name, cell(value, as: shape)].map(VisibleText.of)]
+    case (.object, .object): return parts(value, as: shape, prefix: name + " ")
+    case (.map, .object(let members)):
+      return Parts(facts: FactText.rows(members, prefix: name + " ", in: timeZone))
+    case (.list(let element, _), .array(let elements)) where !elements.isEmpty:
+      guard case .object(let item) = element.bare else { break }
+      return Parts(tables: [(name, table(elements, of: item.properties))])
+    default: break
+    }
+    return Parts(facts: [[name, cell(value, as: shape)].map(VisibleText.of)])
+  }
+
+  /// - Parameter properties: those of an element. A property that no element has gets no column.
+  private func table(_ elements: [JSONValue], of properties: [Property]) -> TextTable {
+    let rows = elements.map { cells(of: $0, properties) }
+    let shown = properties.indices.filter { column in rows.contains { $0[column] != "-" } }
+    var table = TextTable(shown.map { properties[$0].heading })
+    for row in rows { table.add(shown.map { row[$0] }) }
+    return table
+  }
+
+  private func cells(of element: JSONValue, _ properties: [Property]) -> [String] {
+    properties.map { property in
+      guard case .object(let members) = element, let value = members[property.name] else {
+        return property.wordIfAbsent ?? "-"
+      }
+      return cell(value, as: property.shape)
     }
   }
 
@@ -59,11 +97,25 @@ struct AnswerText {
     case (.numbers(_, let words), .integer(let number)):
       words.first { $0.number == Int(number) }?.word ?? "\(number)"
     case (.list(let element, _), .array(let elements)):
-      elements.isEmpty ? "-" : elements.map { cell($0, as: element) }.joined(separator: ", ")
+      elements.isEmpty ? "-" : elements.map { cell($0, as: element) }.joined(separator: element.listSeparator)
+    case (.object(let object), .object(let members)): phrase(members, of: object.properties)
     case (_, .bool(let flag)): flag ? "yes" : "no"
     case (_, .string(let text)): text
     default: (try? JSONLine.text(value)) ?? ""
     }
+  }
+
+  /// An object as one cell: `10.0.0.2:6379, online, 0 bytes behind`.
+  private func phrase(_ members: JSONObject, of properties: [Property]) -> String {
+    let words = properties.compactMap { property -> String? in
+      switch (property.shape.bare, members[property.name]) {
+      case (_, nil): nil
+      case (.flag, .bool(let flag)?): flag ? property.label : nil
+      case (.integer, let number?): "\(cell(number, as: property.shape)) \(property.label)"
+      case (_, let value?): cell(value, as: property.shape)
+      }
+    }
+    return words.joined(separator: ", ")
   }
 }
 
@@ -73,5 +125,6 @@ extension Property {
 }
 
 extension Shape {
-  fileprivate var isObject: Bool { if case .object = bare { true } else { false } }
+  /// An object as a phrase has commas of its own.
+  fileprivate var listSeparator: String { if case .object = bare { "; " } else { ", " } }
 }

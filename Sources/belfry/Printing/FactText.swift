@@ -3,10 +3,11 @@ import FoundationEssentials
 
 /// Named values that only the broker knows, as rows of a name and a value.
 enum FactText {
-  /// Sorted by name. Values inside an object, or inside the objects of a list, have names with a dot.
+  /// Sorted by name. The name of a value inside an object, or inside the objects of a list, begins with that of
+  /// the object, or with that of the list and a number.
   static func rows(_ facts: JSONObject, prefix: String = "", in zone: TimeZone? = nil) -> [[String]] {
     facts.flatMap { name, value -> [[String]] in
-      if let inner = members(value) { return rows(inner, prefix: prefix + name + ".", in: zone) }
+      if let inner = members(value) { return rows(inner, prefix: prefix + name + " ", in: zone) }
       return [[VisibleText.of(prefix + name), VisibleText.of(text(value, named: name, in: zone))]]
     }
   }

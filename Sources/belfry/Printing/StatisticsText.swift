@@ -7,10 +7,11 @@ import FoundationEssentials
 struct StatisticsText {
   /// With more loops than this a line shows the least and the most of them.
   private static let loopColumnsMax = 4
-  /// A total of these is the longest of the loops and not their sum.
+  /// The total of these is the longest time of any loop and not the sum.
   private static let timeSuffix = "seconds"
 
-  let facts: [[String]]
+  /// The broker as a whole: rows of a name and a value, and tables of what differs from the keyspace.
+  let broker: AnswerText.Parts
   let table: TextTable
   /// How many numbers are left out.
   let hiddenCount: Int
@@ -38,13 +39,13 @@ struct StatisticsText {
       let rate = before.map { [Self.rate(label, total, $0)] } ?? []
       table.add([label, total] + rate + (areLoopsShown ? cells : Self.bounds(of: cells)))
     }
-    var facts = text.rows(Self.withoutLoops(answer), as: Self.shapeWithoutLoops)
+    var broker = text.parts(Self.withoutLoops(answer), as: Self.shapeWithoutLoops)
     if !showsAll {
-      let count = facts.count
-      facts.removeAll { $0.last == "0" }
-      hidden += count - facts.count
+      let count = broker.facts.count
+      broker.facts.removeAll { $0.last == "0" }
+      hidden += count - broker.facts.count
     }
-    (self.facts, self.table, hiddenCount) = (facts, table, hidden)
+    (self.broker, self.table, hiddenCount) = (broker, table, hidden)
   }
 
   /// The totals of an earlier answer, by which it is known how many come in a second.
@@ -93,7 +94,7 @@ struct StatisticsText {
       case .list(let element, _)? = shape?.properties.first(where: { $0.name == loopsName })?.shape
     else { return [] }
     return elements.map { loop in
-      text.rows(loop, as: element).reduce(into: LoopNumbers()) { numbers, row in
+      text.parts(loop, as: element).facts.reduce(into: LoopNumbers()) { numbers, row in
         // Its number is the heading of its column.
         guard row.count == 2, row[0] != "loop" else { return }
         numbers.labels.append(row[0])
@@ -109,7 +110,24 @@ struct StatisticsText {
     guard numbers.count == cells.count else {
       return Set(cells).count == 1 ? cells.first ?? "" : "not all"
     }
-    return "\(label.hasSuffix(timeSuffix) ? numbers.max() ?? 0 : numbers.reduce(0, +))"
+    return switch combination(of: label) {
+    case .sum: "\(numbers.reduce(0, +))"
+    case .most: "\(numbers.max() ?? 0)"
+    case .least: "\(numbers.min() ?? 0)"
+    }
+  }
+
+  /// How the numbers of the loops make one of the broker.
+  private enum Combination { case sum, most, least }
+
+  /// Each loop counts the same Redis nodes, so their sum is no number of nodes. A loop that is not connected to
+  /// a node cannot serve that node's partitions, so the broker is as well connected as its worst loop.
+  private static func combination(of label: String) -> Combination {
+    switch label {
+    case "redis nodes connected": .least
+    case "redis nodes": .most
+    default: label.hasSuffix(timeSuffix) ? .most : .sum
+    }
   }
 
   private static func bounds(of cells: [String]) -> [String] {
@@ -122,7 +140,7 @@ struct StatisticsText {
   }
 
   private static func rate(_ label: String, _ total: String, _ before: Earlier) -> String {
-    guard let now = Int(total), !label.hasSuffix(timeSuffix), before.secondsAgo > 0 else { return "" }
+    guard let now = Int(total), combination(of: label) == .sum, before.secondsAgo > 0 else { return "" }
     let more = Double(now - (before.totals[label] ?? 0)) / before.secondsAgo
     let tenths = (more * 10).rounded() / 10
     return tenths == tenths.rounded() ? "\(Int(tenths))" : "\(tenths)"
