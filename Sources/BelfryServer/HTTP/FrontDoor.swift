@@ -48,7 +48,7 @@ final class FrontDoor: HTTPHandler {
     Log.line(
       "accepting paused",
       [
-        "loop": services.loop.name, "cause": pause.cause, "connections": String(pause.connections),
+        "loop": String(services.loopNumber), "cause": pause.cause, "connections": String(pause.connections),
         "streams": String(pause.streams),
       ])
   }
@@ -57,7 +57,7 @@ final class FrontDoor: HTTPHandler {
     Log.line(
       "tls handshakes failed",
       [
-        "loop": services.loop.name, "count": String(failures.count), "last": failures.lastCause,
+        "loop": String(services.loopNumber), "count": String(failures.count), "last": failures.lastCause,
         "client": failures.lastClient.host,
       ])
   }

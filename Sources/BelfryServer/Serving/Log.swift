@@ -27,9 +27,11 @@ package enum Log {
   }
 
   /// Values are quoted unless they are clear without quotes. A line break inside a value would look like a
-  /// line of its own.
+  /// line of its own, and `target=made=/v1/servers/12` like a fact named `target` and another one named `made`.
   private static func quoted(_ value: String) -> String {
-    let isPlain = !value.isEmpty && value.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 }
+    let unclear: [UInt8] = [UInt8(ascii: "\""), UInt8(ascii: "=")]
+    let isPlain =
+      !value.isEmpty && value.utf8.allSatisfy { (0x21...0x7E).contains($0) && !unclear.contains($0) }
     if isPlain { return value }
     return String(decoding: JSONText.bytes(of: .string(value)), as: UTF8.self)
   }

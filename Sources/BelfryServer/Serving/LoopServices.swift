@@ -11,6 +11,7 @@ import BelfrySystem
 /// The services that answer requests on one loop. It lives on the loop's thread.
 final class LoopServices {
   let loop: EventLoop
+  let loopNumber: Int
   let scope: LoopScope
   let store: any Store
   let feed: FeedReader
@@ -39,12 +40,12 @@ final class LoopServices {
   /// refused.
   var isDraining = false
 
-  /// - Parameter number: the number of the loop.
   init(
-    loop: EventLoop, number: Int, scope: LoopScope, store: RedisStore, live: any LiveFeed, broker: Broker
+    loop: EventLoop, loopNumber: Int, scope: LoopScope, store: RedisStore, live: any LiveFeed, broker: Broker
   ) {
     administration = store
     self.loop = loop
+    self.loopNumber = loopNumber
     self.scope = scope
     self.store = store
     self.broker = broker
@@ -55,7 +56,7 @@ final class LoopServices {
       loop: loop, scope: scope, feed: feed, live: live,
       heartbeatSeconds: broker.configuration.heartbeatSeconds)
     let streams = StreamRegistry(
-      broker: broker.name, loopNumber: number, scope: scope, loop: loop, store: store,
+      broker: broker.name, loopNumber: loopNumber, scope: scope, loop: loop, store: store,
       logins: broker.configuration.logins, failures: broker.failures)
     self.streams = streams
     hub.onEnded = { streams.end($0) }
@@ -74,9 +75,10 @@ final class LoopServices {
       userAgent: userAgent)
     callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: callbackOutbound) {
       origin, cause in
-      Log.line("callback is paused after failures", ["loop": loop.name, "origin": origin, "cause": cause])
+      Log.line(
+        "callback is paused after failures", ["loop": "\(loopNumber)", "origin": origin, "cause": cause])
     }
-    let partitions = store.partitions.all.filter { $0.number % broker.configuration.loops == number }
+    let partitions = store.partitions.all.filter { $0.number % broker.configuration.loops == loopNumber }
     webhooks = WebhookDispatcher(
       loop: loop, scope: scope, store: store, client: outbound, endpoints: broker.webhooks,
       partitions: partitions,

@@ -53,7 +53,7 @@ actor ServingLoop {
     store.onWrite = { broker.condition.note($0) }
     let live = RedisLiveFeed(of: store)
     let services = LoopServices(
-      loop: loop, number: number, scope: scope, store: store, live: live, broker: broker)
+      loop: loop, loopNumber: number, scope: scope, store: store, live: live, broker: broker)
     do throws(HTTPError) {
       var limits = broker.httpLimits
       limits.headMaxBytes += FeedCursor.textBytesMost(in: configuration.partitions)

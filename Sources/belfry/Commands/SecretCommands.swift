@@ -40,10 +40,8 @@ extension Command {
       try invocation.changingSecrets { folder throws(StartError) in try folder.sign(with: new) }
       try invocation.print(
         ["signing": .string(new.string), "accepted": .string(old.string)] as JSONValue,
-        [
-          "\(new) signs from now on, and \(old) stays accepted. To end that\(asTheSameUser):",
-          "belfry secret retire \(old) --data \(VisibleText.of(invocation.dataFolder))",
-        ])
+        ["\(new) signs from now on, and \(old) stays accepted. To end that:"]
+          + [SecretOwner.current.command("secret retire \(old) --data \(invocation.dataFolder)")])
     })
 
   static let secretRetire = Command(
@@ -63,10 +61,25 @@ extension Command {
     })
 }
 
-/// Names the user who must run the next command: only their owner can read the secrets.
-private var asTheSameUser: String {
-  guard let user = unsafe getpwuid(geteuid()), let name = unsafe user.pointee.pw_name else { return "" }
-  return unsafe ", as \(String(cString: name))"
+/// The user who owns a folder of secrets. No other user can read them.
+struct SecretOwner {
+  let name: String
+  let loginShell: String
+
+  /// The user of this process. Without a name and a shell if the system knows no such user.
+  static var current: SecretOwner {
+    guard let user = unsafe getpwuid(geteuid()), let name = unsafe user.pointee.pw_name,
+      let shell = unsafe user.pointee.pw_shell
+    else { return SecretOwner(name: "", loginShell: "") }
+    return unsafe SecretOwner(name: String(cString: name), loginShell: String(cString: shell))
+  }
+
+  /// The line that an operator types to run a command as this user. Nobody can log in as the user of a service,
+  /// so the operator is root and needs `runuser`.
+  func command(_ words: String) -> String {
+    let isService = !name.isEmpty && ["nologin", "false"].contains(loginShell.split(separator: "/").last)
+    return VisibleText.of((isService ? "runuser -u \(name) -- " : "") + "belfry \(words)")
+  }
 }
 
 extension Invocation {
