@@ -72,6 +72,26 @@ extension EndToEnd {
       }
     }
 
+    @Test func theMetricsSayWhenTheCertificateExpires() async throws {
+      try await Stage.with { stage, redis in
+        let before = Int64(Date().timeIntervalSince1970)
+        let short = try stage.authority.identity("short", lasting: 5_000)
+        let after = Int64(Date().timeIntervalSince1970)
+        let options = [
+          "BELFRY_TLS_CERTIFICATE_FILE": short.certificateFile, "BELFRY_TLS_KEY_FILE": short.keyFile,
+        ]
+        let broker = try stage.broker(redisURL: redis.url, options)
+        try await broker.start()
+        let metrics = try Wire(port: broker.port, tls: stage.authority.clientContext())
+          .request("GET", "/metrics")
+        let line = try #require(
+          metrics.text.firstMatch(of: #/(?m)^belfry_tls_certificate_expiry_timestamp_seconds (\d+)$/#))
+        let expiry = try #require(Int64(line.1))
+        #expect((before + 5_000...after + 5_000).contains(expiry))
+        await broker.remove()
+      }
+    }
+
     @Test func redisIsSpokenToByTLS() async throws {
       try await Stage.with { stage, _ in
         let port = try findFreePort()

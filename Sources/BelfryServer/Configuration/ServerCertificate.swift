@@ -63,6 +63,9 @@ final class ServerCertificate: Sendable {
 
   var until: String { Self.until(tls) }
 
+  /// The last second in which the certificate is valid, since 1970.
+  var expirySeconds: Int64 { tls.context.certificateTimes.upperBound }
+
   private static func until(_ tls: ServerTLS) -> String {
     Timestamp.text(milliseconds: tls.context.certificateTimes.upperBound * 1_000)
   }

@@ -137,7 +137,9 @@ enum Metrics {
     },
   ]
 
-  static func text(of statistics: BrokerStatistics) -> String {
+  /// - Parameter certificateExpiry: the last second of the certificate that clients are shown, since 1970. Nil
+  ///   if connections are not encrypted.
+  static func text(of statistics: BrokerStatistics, certificateExpiry: Int64?) -> String {
     var text = head(
       "belfry_build_info", "Always 1; the label is the version of this broker.", isCounter: false)
     text += "belfry_build_info{version=\"\(statistics.version)\"} 1\n"
@@ -162,7 +164,7 @@ enum Metrics {
         text += "belfry_streams_closed_total{loop=\"\(loop.loop)\",reason=\"\(reason)\"} \(count)\n"
       }
     }
-    text += handshakes(of: statistics.loops)
+    text += expiry(certificateExpiry) + handshakes(of: statistics.loops)
     for metric in all {
       text += head(metric.name, metric.help, isCounter: metric.isCounter)
       for loop in statistics.loops { text += "\(metric.name){loop=\"\(loop.loop)\"} \(metric.value(loop))\n" }
@@ -193,6 +195,15 @@ enum Metrics {
       text += "belfry_periodic_failures_total{work=\"\(work)\"} \(count)\n"
     }
     return text
+  }
+
+  /// Empty if connections are not encrypted.
+  private static func expiry(_ seconds: Int64?) -> String {
+    guard let seconds else { return "" }
+    let name = "belfry_tls_certificate_expiry_timestamp_seconds"
+    return head(
+      name, "When the certificate that clients are shown expires, as a Unix time.", isCounter: false)
+      + "\(name) \(seconds)\n"
   }
 
   /// Empty if connections are not encrypted.

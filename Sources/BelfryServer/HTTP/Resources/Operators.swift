@@ -18,8 +18,9 @@ enum Operators {
     },
     BrokerRoutes.metrics.handled { _, services throws(Refusal) in
       let statistics = await services.broker.statistics()
-      return HTTPResponse(
-        status: 200, type: BrokerRoutes.metricsMediaType, body: Array(Metrics.text(of: statistics).utf8))
+      let text = Metrics.text(
+        of: statistics, certificateExpiry: services.broker.certificate?.expirySeconds)
+      return HTTPResponse(status: 200, type: BrokerRoutes.metricsMediaType, body: Array(text.utf8))
     },
   ]
 }
