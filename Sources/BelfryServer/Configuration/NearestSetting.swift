@@ -120,7 +120,7 @@ extension Setting {
     return best.count == 1 ? best[0].setting : nil
   }
 
-  /// Words that say little of which setting is meant.
+  /// Words that many settings have, so that they point to none.
   private static let unspecificWords: Set<String> = [
     "milliseconds", "seconds", "bytes", "file", "path", "per", "max", "min",
   ]
