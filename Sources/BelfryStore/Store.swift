@@ -1,5 +1,4 @@
 package import BelfryModel
-package import BelfryRedis
 
 /// The store of spaces, logs, rosters and read state.
 ///

@@ -1,5 +1,5 @@
 import BelfryModel
-package import BelfryRedis
+import BelfryRedis
 
 // The records that the keyspace keeps of itself, and operations on it as a whole.
 
