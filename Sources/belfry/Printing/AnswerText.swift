@@ -30,7 +30,7 @@ struct AnswerText {
     func lines(columnsLimit: Int?) -> [String] {
       tables.reduce(into: TextTable.aligned(facts)) { lines, named in
         if !lines.isEmpty { lines.append("") }
-        lines += [named.name] + named.table.lines(columnsLimit: columnsLimit)
+        lines += [named.name] + named.table.lines(columnsLimit: columnsLimit).map(\.text)
       }
     }
 
