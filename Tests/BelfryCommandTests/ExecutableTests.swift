@@ -264,7 +264,7 @@ import Testing
         ["member", "remove", "12", "bob", "--yes"], "DELETE /v1/servers/12/members/bob",
         "removed the member: server 12, bob"
       ),
-      (["stats"], "GET /v1/stats", "loop.lag   1"),
+      (["stats"], "GET /v1/stats", "loop lag   1"),
     ]
     for (words, asked, printed) in expected {
       let outcome = try Executable().run(words + ["--url", "\(server.url)"])

@@ -180,7 +180,7 @@ import Testing
       unserved           0
 
       nodes
-      PLACE          IS CONNECTED  PARTITIONS  REPLICAS                                USED MEMORY BYTES
+      PLACE          IS CONNECTED  PARTITIONS  REPLICAS                               USED MEMORY BYTES
       10.0.0.1:6379  yes           64          10.0.0.2:6379, online, 0 bytes behind  1543000
 
       """

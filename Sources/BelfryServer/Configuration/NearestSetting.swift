@@ -16,6 +16,7 @@ extension Setting {
     if let word = NearestWord.to(name, among: lastWords) {
       return keys.first { $0.lastWord == word }?.key ?? word
     }
+    guard name.utf8.count <= comparedNameBytesMax else { return nil }
     let typed = words(of: prefix + name)
     return (continuation(of: typed) ?? settingWith(run: typed) ?? mostAlike(to: typed))?.key
   }
@@ -27,6 +28,7 @@ extension Setting {
   /// `BELFRY_REDIS_URL` means `BELFRY_REDIS`.
   static func nearestVariable(to name: String) -> String? {
     if let ours = namesElsewhere[name] { return ours }
+    guard name.utf8.count <= comparedNameBytesMax else { return nil }
     let typed = words(of: String(name.dropFirst(variablePrefix.count)))
     if let written = continuation(of: typed) { return written.variable }
     let mistyped = all.first { NearestWord.distance(Array(name), Array($0.variable)) <= mistypedMax }
@@ -58,6 +60,10 @@ extension Setting {
 // MARK: - By words
 
 extension Setting {
+  /// A name of more bytes is compared with none. It is hardly a mistyped one, and its words would take time that
+  /// grows with the square of their length.
+  private static let comparedNameBytesMax = 128
+
   private static let settingsByWords = all.map { (setting: $0, words: words(of: $0.key)) }
 
   /// A shorter text is the beginning of too many words. A longer one is hardly a mistyped name, and comparing it
