@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 import ModelSamples
 import Testing
