@@ -85,6 +85,8 @@ import Testing
       switch true {
       case request.target == "/v1/groups/56": [.answer(200, #"{"groupId":"56","name":"Ringers"}"#)]
       case request.target == "/v1/rooms/78": [.problem(404, code: "notFound", detail: "gone")]
+      case request.target.hasPrefix("/v1/account/invitations"):
+        [.answer(200, Self.page(#"{"requestId":"9"}"#))]
       default:
         [
           .answer(
@@ -106,7 +108,27 @@ import Testing
         7  belfry server accept 12 9 --as bob
 
         """)
-    #expect(server.requests.map(\.target).dropFirst() == ["/v1/groups/56", "/v1/rooms/78"])
+    #expect(
+      server.requests.map(\.target).dropFirst() == [
+        "/v1/groups/56", "/v1/rooms/78", "/v1/account/invitations?limit=1000",
+      ])
+  }
+
+  @Test func `unread does not say how to accept what was answered`() throws {
+    let invitations = ["9", "10"].map { request in
+      #"{"messageServerId":"\#(request)","time":1767981731000,"type":301,"toType":3,"groupId":"56","#
+        + #""fromAccount":"alice","attach":{"requestId":"\#(request)","inviter":"alice"}}"#
+    }
+    let server = try ScriptedServer { request, _ in
+      switch true {
+      case request.target.hasPrefix("/v1/account/invitations"):
+        [.answer(200, Self.page(#"{"requestId":"10"}"#))]
+      case request.target == "/v1/groups/56": [.answer(200, #"{"groupId":"56","name":"Ringers"}"#)]
+      default: [.answer(200, #"{"notifications":[\#(invitations.joined(separator: ","))],"cursor":"1.a"}"#)]
+      }
+    }
+    let outcome = try Executable().run("unread", "--as", "bob", "--url", "\(server.url)")
+    #expect(outcome.out.hasSuffix("To accept:\n10  belfry group accept 56 10 --as bob\n"), "\(outcome.out)")
   }
 
   @Test func `an account's invitations are listed with their inviters, and how to accept them`() throws {

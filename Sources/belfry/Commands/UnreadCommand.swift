@@ -41,7 +41,8 @@ extension Command {
         prepare: { shown in
           for notification in shown { names.learn(from: notification.content) }
           await names.complete(for: shown.map(\.content), by: client)
-          requests = shown.compactMap { notification in
+          let pending = await PendingInvitations(among: shown.map(\.content), by: client)
+          requests = shown.filter { pending.mayInclude($0.content) }.compactMap { notification in
             NotificationText.accepting(notification.content, as: invocation.arguments.text("as"))
               .map { [notification.messageServerId.text, $0] }
           }
@@ -76,5 +77,29 @@ extension SpacePlace {
     case "group": (GroupRoutes.show.route, [id.text])
     default: (RoomRoutes.show.route, [id.text])
     }
+  }
+}
+
+/// The invitations that the account has not answered. An invitation stays unread after it was answered, until it is marked,
+/// and a command that can only be refused would mislead.
+private struct PendingInvitations {
+  /// Nil if the broker did not list all of them.
+  private var requests: Set<EntityID>?
+
+  /// Asks the broker, if there is an invitation among the contents.
+  init(among contents: [NotificationContent], by client: BelfryClient) async {
+    guard contents.contains(where: { NotificationText.invitation(in: $0) != nil }) else { return }
+    let query = [(name: SharedFields.limit.property.name, value: "\(Limits.pageMembersMaximum)")]
+    guard case .object(let page)? = try? await client.perform(AccountRoutes.invitations.route, query: query),
+      case .array(let rows)? = page["requests"]
+    else { return }
+    if case .string? = page["cursor"] { return }
+    requests = Set(rows.compactMap { NotificationText.requestID(of: $0) })
+  }
+
+  /// False for an invitation that was answered or has expired.
+  func mayInclude(_ content: NotificationContent) -> Bool {
+    guard let requests, let request = NotificationText.invitation(in: content) else { return true }
+    return requests.contains(request)
   }
 }

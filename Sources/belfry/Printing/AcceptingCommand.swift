@@ -29,6 +29,21 @@ extension NotificationText {
     return words.map { (name, typed($0, as: account)) }
   }
 
+  /// The id of the request of an invitation to a server, a channel or a group. Nil for other notifications.
+  static func invitation(in content: NotificationContent) -> EntityID? {
+    switch Catalogue.type(content.type) {
+    case Catalogue.serverMemberInvite, Catalogue.channelInvitation, Catalogue.groupInvitation:
+      content.asked("requestId")
+    default: nil
+    }
+  }
+
+  /// The id of a request in a row of a list.
+  static func requestID(of row: JSONValue) -> EntityID? {
+    guard case .object(let members) = row else { return nil }
+    return members.id("requestId")
+  }
+
   private static func typed(_ command: String, as account: String?) -> String {
     "belfry \(command)" + (account.map { " --as \($0)" } ?? "")
   }
@@ -62,7 +77,7 @@ extension NotificationContent {
     }
   }
 
-  private func asked(_ field: String) -> EntityID? {
+  fileprivate func asked(_ field: String) -> EntityID? {
     guard case .object(let members)? = attach else { return nil }
     return members.id(field)
   }
