@@ -13,18 +13,21 @@ package struct PeriodicWork {
   package let name: String
   private let interval: Duration
   private let start: Start
+  private let asksStoreEachRound: Bool
   private let work: () async throws -> Void
 
   /// - Parameters:
   ///   - interval: from the end of one round to the beginning of the next.
   ///   - start: when the first round begins.
+  ///   - asksStoreEachRound: true if each round asks the store, so that a success shows that the store answers.
   package init(
     _ name: String, every interval: Duration, start: Start = .atOnce,
-    _ work: @escaping () async throws -> Void
+    asksStoreEachRound: Bool = false, _ work: @escaping () async throws -> Void
   ) {
     self.name = name
     self.interval = interval
     self.start = start
+    self.asksStoreEachRound = asksStoreEachRound
     self.work = work
   }
 
@@ -33,7 +36,7 @@ package struct PeriodicWork {
     failures.announce(name)
     if start == .afterInterval, await !rest(on: loop) { return }
     repeat {
-      await failures.watch(name, on: loop.name, work)
+      await failures.watch(name, on: loop.name, isRegular: asksStoreEachRound, work)
     } while await rest(on: loop)
   }
 

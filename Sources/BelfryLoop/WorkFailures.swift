@@ -72,20 +72,16 @@ package final class WorkFailures: Sendable {
 
   private let content = Mutex(Content())
   private let isStoreAway: @Sendable (any Error) -> Bool
-  private let regularWork: Set<String>
   private let report: @Sendable (Event) -> Void
 
   /// - Parameters:
   ///   - isStoreAway: true if the error only says that the store did not answer.
-  ///   - regularWork: work that asks the store every few seconds.
   ///   - report: called on the thread that notes the failure or the success.
   package init(
     isStoreAway: @escaping @Sendable (any Error) -> Bool = { _ in false },
-    regularWork: Set<String> = [],
     report: @escaping @Sendable (Event) -> Void
   ) {
     self.isStoreAway = isStoreAway
-    self.regularWork = regularWork
     self.report = report
   }
 
@@ -98,13 +94,15 @@ package final class WorkFailures: Sendable {
   /// - Parameters:
   ///   - subject: what the work was done on, such as a partition.
   ///   - isStoreAway: true if it failed because the store did not answer.
+  ///   - isRegular: true if the work asks the store every few seconds.
   package func noteFailure(
-    of work: String, on subject: String, because cause: String, isStoreAway: Bool = false
+    of work: String, on subject: String, because cause: String, isStoreAway: Bool = false,
+    isRegular: Bool = false
   ) {
     let events: [Event] = content.withLock { content in
       content.totals[work, default: 0] += 1
       if isStoreAway {
-        guard regularWork.contains(work) else {
+        guard isRegular else {
           content.absence.count()
           return []
         }
@@ -130,10 +128,11 @@ package final class WorkFailures: Sendable {
   package func giveUp(_ work: String, on subject: String) { noteSuccess(of: work, on: subject) }
 
   /// Does the work, and notes its failure or its success.
+  /// - Parameter isRegular: true if the work asks the store every few seconds.
   /// - Returns: nil if it failed. A failure of a cancelled task is not noted.
   @discardableResult
   package func watch<Value>(
-    _ work: String, on subject: String, _ body: () async throws -> Value
+    _ work: String, on subject: String, isRegular: Bool = false, _ body: () async throws -> Value
   ) async -> Value? {
     do {
       let value = try await body()
@@ -141,7 +140,8 @@ package final class WorkFailures: Sendable {
       return value
     } catch {
       if !Task.isCancelled {
-        noteFailure(of: work, on: subject, because: "\(error)", isStoreAway: isStoreAway(error))
+        noteFailure(
+          of: work, on: subject, because: "\(error)", isStoreAway: isStoreAway(error), isRegular: isRegular)
       }
       return nil
     }

@@ -100,14 +100,12 @@ import Testing
 
   @Test func anAbsenceOfTheStoreIsReportedOnceForAllWork() async throws {
     let events = Events()
-    let failures = WorkFailures(
-      isStoreAway: { "\($0)" == "no answer" }, regularWork: ["sweep", "relays", "rooms"]
-    ) { events.note($0) }
+    let failures = WorkFailures(isStoreAway: { "\($0)" == "no answer" }) { events.note($0) }
     await failures.watch("push", on: "account") { throw Trouble(description: "no answer") }
     #expect(events.all == [])
     for _ in 0..<2 {
       for work in ["sweep", "relays", "rooms"] {
-        await failures.watch(work, on: "loop") { throw Trouble(description: "no answer") }
+        await failures.watch(work, on: "loop", isRegular: true) { throw Trouble(description: "no answer") }
       }
     }
     await failures.watch("push", on: "account") { throw Trouble(description: "no answer") }
@@ -119,7 +117,7 @@ import Testing
     failures.noteSuccess(of: "relays", on: "loop")
     #expect(events.all.count == 2)
     // The store is back, and the work fails for a reason of its own.
-    await failures.watch("rooms", on: "loop") { throw Trouble(description: "unreadable") }
+    await failures.watch("rooms", on: "loop", isRegular: true) { throw Trouble(description: "unreadable") }
     #expect(
       events.all.dropFirst(2) == [
         .storeIsBack(failures: 7), .fails(work: "rooms", subject: "loop", cause: "unreadable"),

@@ -20,10 +20,7 @@ final class Broker: Sendable {
   let keyspace = KeyspaceState()
   let condition = RedisCondition { event, facts in Log.line(event, facts) }
   /// The failures of work that no request asked for, on all loops.
-  let failures = WorkFailures(
-    isStoreAway: { ($0 as? StoreError)?.isStoreAway ?? false },
-    regularWork: ["backEndKeys", "revocations", "webhookList", "relays", "redisCheck"]
-  ) { event in
+  let failures = WorkFailures(isStoreAway: { ($0 as? StoreError)?.isStoreAway ?? false }) { event in
     switch event {
     case .fails(let work, let subject, let cause):
       Log.line("work fails", ["work": work, "on": subject, "cause": cause])

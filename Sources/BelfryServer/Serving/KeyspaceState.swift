@@ -5,6 +5,9 @@ import Synchronization
 
 /// The state of the keyspace, as the loops of a broker have found it.
 final class KeyspaceState: Sendable {
+  /// The interval at which the keyspace's format record is compared. An operator may change its settings.
+  static let comparisonInterval: Duration = .seconds(30)
+
   private struct Content {
     var hasServed = false
     var refusal: RedisError?
@@ -63,7 +66,9 @@ final class KeyspaceState: Sendable {
       }
       if found == before { return }
       // An operator who has given --adopt-settings takes it for done otherwise.
-      Log.line("settings of the keyspace are not replaced yet", ["cause": cause, "retrySeconds": "30"])
+      Log.line(
+        "settings of the keyspace are not replaced yet",
+        ["cause": cause, "retrySeconds": "\(Self.comparisonInterval.components.seconds)"])
       Self.log(found)
     case .adopted(let found):
       let before = content.withLock { content in

@@ -22,7 +22,9 @@ struct MaintenanceTasks {
     }
     let rooms = RoomTimer(runner)
     return [
-      PeriodicWork("relays", every: Self.relayInterval, start: .afterInterval) { try await relay() },
+      PeriodicWork("relays", every: Self.relayInterval, start: .afterInterval, asksStoreEachRound: true) {
+        try await relay()
+      },
       PeriodicWork("sweep", every: sweep.pause, start: .afterInterval) {
         try await sweep.sweepDuePartitions()
       },

@@ -4,8 +4,6 @@ import BelfryStore
 
 /// The work of a loop that no request asks for.
 extension LoopServices {
-  /// The interval at which the keyspace's format record is compared. An operator may change its settings.
-  private static let formatInterval: Duration = .seconds(30)
   /// The interval at which Redis is asked for its memory and disk. Every node answers one short command.
   private static let redisCheckInterval: Duration = .seconds(5)
   /// The interval of the check if the key set has to be fetched.
@@ -13,7 +11,8 @@ extension LoopServices {
 
   /// - Parameter isFirst: true if this loop also has the work that one loop does for the whole broker.
   func periodicWorks(ofFirstLoop isFirst: Bool) -> [PeriodicWork] {
-    let format = PeriodicWork("format", every: Self.formatInterval, start: .afterInterval) { [self] in
+    let format = PeriodicWork("format", every: KeyspaceState.comparisonInterval, start: .afterInterval) {
+      [self] in
       try await administration.compareFormat()
     }
     return isFirst ? worksOfBroker + [format] : [format]
@@ -22,17 +21,17 @@ extension LoopServices {
   private var worksOfBroker: [PeriodicWork] {
     let maintenance = MaintenanceTasks(loop: loop, runner: runner, condition: broker.condition).works
     return maintenance + [
-      PeriodicWork("backEndKeys", every: BackEndKeys.interval) { [self] in
+      PeriodicWork("backEndKeys", every: BackEndKeys.interval, asksStoreEachRound: true) { [self] in
         try await broker.refreshBackEndKeys(from: administration)
       },
-      PeriodicWork("revocations", every: Revocations.interval) { [self] in
+      PeriodicWork("revocations", every: Revocations.interval, asksStoreEachRound: true) { [self] in
         try await broker.refreshRevocations(from: administration)
       },
-      PeriodicWork("webhookList", every: WebhookEndpoints.interval) { [self] in
+      PeriodicWork("webhookList", every: WebhookEndpoints.interval, asksStoreEachRound: true) { [self] in
         try await broker.webhooks.refresh(from: administration)
       },
-      PeriodicWork("redisCheck", every: Self.redisCheckInterval) { [self] in
-        broker.condition.note(try await store.room())
+      PeriodicWork("redisCheck", every: Self.redisCheckInterval, asksStoreEachRound: true) { [self] in
+        broker.condition.note(try await store.readRoom())
       },
       pusherCheck,
     ] + (broker.keySet.map { [fetching($0)] } ?? [])
