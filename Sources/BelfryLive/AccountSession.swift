@@ -110,7 +110,7 @@ final class AccountSession {
       let generation = marks?.generation
       do throws(StoreError) {
         let answer = try await store.readState(of: account, among: [id])
-        if marks?.generation == generation { marks?.learn(answer, about: id, in: space) }
+        if marks?.generation == generation { marks?.applyAnswer(answer, about: id, in: space) }
         asked.remove(id)
         for listener in listeners { listener.learnedOfMarks() }
       } catch {
@@ -157,7 +157,11 @@ final class AccountSession {
         self.letGo(allBut: Set(spaces + [.personal(self.account)]))
         try await self.follow(spaces)
       }
-      if self.marks == nil { self.marks = SessionMarks(snapshot) } else { self.marks?.renew(by: snapshot) }
+      if self.marks == nil {
+        self.marks = SessionMarks(snapshot)
+      } else {
+        self.marks?.renewMarks(from: snapshot)
+      }
       for echo in self.echoes { self.apply(echo) }
       self.joinRings(snapshot, since: sequence)
       // The account's other consumers go by these memberships, too. They would be shown live entries of a membership

@@ -32,7 +32,7 @@ struct SessionMarks {
   /// Goes on from a later snapshot. Marks may have been missed while live messages were lost. Those that are known stay
   /// known, since a mark is never taken back. A store that begins another history may have lost some of them, and has those
   /// entries shown again.
-  mutating func renew(by snapshot: FeedSnapshot) {
+  mutating func renewMarks(from snapshot: FeedSnapshot) {
     let known = snapshot.history == history ? state.above : []
     history = snapshot.history
     state = snapshot.view.read
@@ -60,7 +60,7 @@ struct SessionMarks {
   }
 
   /// Takes in the store's answer to a question of this generation.
-  mutating func learn(_ answer: ReadState, about id: MessageID, in space: SpaceID) {
+  mutating func applyAnswer(_ answer: ReadState, about id: MessageID, in space: SpaceID) {
     if answer.contains(id, in: space) {
       state.above.insert(id)
       forgetOldest()

@@ -4,6 +4,8 @@ extension [RedisReply] {
   /// Redis answers EXEC with `EXECABORT` if it refused a command of the transaction, for example because its memory is
   /// full. Only the reply to that command says why.
   package var withCausesOfAborts: [RedisReply] {
+    // Nearly all pipelines have none, and copy nothing.
+    guard contains(where: { if case .error = $0 { true } else { false } }) else { return self }
     var replies = self
     var refused: RedisReply?
     for (index, reply) in enumerated() {

@@ -71,7 +71,7 @@ package protocol Store: AnyObject {
   func search(for id: MessageID) async throws(StoreError) -> EntrySearch
 
   /// The room that the store has for writes at present.
-  func room() async throws(StoreError) -> RedisRoom
+  func readRoom() async throws(StoreError) -> RedisRoom
 
   // MARK: Directories
 
@@ -153,7 +153,7 @@ extension Store {
   }
 
   /// A store in this process's memory has no limit of its own.
-  package func room() async throws(StoreError) -> RedisRoom { RedisRoom() }
+  package func readRoom() async throws(StoreError) -> RedisRoom { RedisRoom() }
 
   package func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome {
     try await commit([transaction])[0].get()

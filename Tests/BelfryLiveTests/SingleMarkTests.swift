@@ -82,7 +82,7 @@ import Testing
     let snapshot = try await FeedSnapshot.take(of: "bob", from: memory)
     var marks = SessionMarks(snapshot)
     #expect(marks.mustAsk(about: ids[0], in: space))
-    marks.learn(ReadState(), about: ids[1], in: space)
+    marks.applyAnswer(ReadState(), about: ids[1], in: space)
     #expect(!marks.mustAsk(about: ids[1], in: space), "the store has answered")
     for id in ids.dropLast() { marks.apply(ReadEcho(items: [id]), memory.partitions) }
     #expect(ids.dropLast().allSatisfy { marks.state.contains($0, in: space) }, "as many as there may be")
@@ -92,7 +92,7 @@ import Testing
       #expect(marks.state.contains(id, in: space) || marks.mustAsk(about: id, in: space))
     }
     let generation = marks.generation
-    marks.renew(by: snapshot)
+    marks.renewMarks(from: snapshot)
     #expect(marks.generation != generation && marks.state.contains(ids[ids.count - 1], in: space))
   }
 

@@ -12,7 +12,7 @@ import Testing
       try await broker.makeServer(["bob"])
       try await broker.append("before")
       let before = try await broker.log().map(\.id)
-      #expect(try await broker.store.room().refusals == [])
+      #expect(try await broker.store.readRoom().refusals == [])
       try await redis.failDisk()
       let error = await #expect(throws: StoreError.self) { try await broker.append("during") }
       #expect(error?.code == .diskFull)
@@ -21,10 +21,10 @@ import Testing
       #expect(error?.refusal.detail.contains("cannot save to its disk") == true)
       await #expect(throws: StoreError.self) { try await broker.store.sweep(space.partition) }
       #expect(try await broker.log().map(\.id) == before)
-      #expect(try await broker.store.room().refusals == [.disk])
+      #expect(try await broker.store.readRoom().refusals == [.disk])
 
       try await redis.healDisk()
-      #expect(try await broker.store.room().refusals == [])
+      #expect(try await broker.store.readRoom().refusals == [])
       let last = try await broker.append("after")
       #expect(try await broker.log().map(\.id) == before + [last])
     }

@@ -24,7 +24,7 @@ import Testing
       _ = try await broker.store.commit(transaction).commit
       _ = try await broker.runner.run(RemoveServer(server, actor: Actor(account: "alice")))
       try redis.command("CONFIG", "SET", "maxmemory", "1mb")
-      #expect(try await broker.store.room().refusals == [.memory])
+      #expect(try await broker.store.readRoom().refusals == [.memory])
 
       for refused in [Transaction.send("ding", in: own), transaction] {
         let error = await #expect(throws: StoreError.self) { try await broker.store.commit(refused) }

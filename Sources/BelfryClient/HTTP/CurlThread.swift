@@ -98,7 +98,7 @@ import Synchronization
       if code != CURLM_OK {
         // There is no memory or no file descriptor left. The callers try again after a pause; this loop must not try.
         let words = unsafe String(cString: curl_multi_strerror(code))
-        for transfer in transfers.values { finish(transfer, transfer.failure(words), &transfers) }
+        for transfer in transfers.values { finish(transfer, transfer.makeFailure(saying: words), &transfers) }
       }
     }
     for transfer in transfers.values { finish(transfer, .cancelled, &transfers) }
@@ -138,7 +138,7 @@ import Synchronization
     while let context = unsafe multi_next_finished(multi, &result) {
       // SAFETY: the context of each transfer is the transfer, which `transfers` holds until it is finished.
       let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-      finish(transfer, transfer.failure(result), &transfers)
+      finish(transfer, transfer.makeFailure(for: result), &transfers)
     }
   }
 
@@ -164,7 +164,7 @@ import Synchronization
       if patience > .zero {
         sleep = min(sleep, patience)
       } else {
-        finish(transfer, transfer.failure("nothing arrived for \(transfer.silence)"), &transfers)
+        finish(transfer, transfer.makeFailure(saying: "nothing arrived for \(transfer.silence)"), &transfers)
       }
     }
     return Int32((sleep / .milliseconds(1)).rounded(.up))

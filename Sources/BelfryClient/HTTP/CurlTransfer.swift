@@ -160,24 +160,25 @@ import Foundation
 
   fileprivate func observe(_ descriptor: Int32) { sockets.append(ObservedSocket(descriptor)) }
 
-  func failure(_ result: CURLcode) -> ExchangeFailure? {
+  func makeFailure(for result: CURLcode) -> ExchangeFailure? {
     guard result != CURLE_OK else { return nil }
     if let refusal { return refusal }
     let words = unsafe String(cString: curl_easy_strerror(result))
     return switch result {
     // The authority is unknown, or the certificate is for another host or has expired.
-    case CURLE_PEER_FAILED_VERIFICATION: failure("the broker's certificate is not trusted: \(words)")
+    case CURLE_PEER_FAILED_VERIFICATION:
+      makeFailure(saying: "the broker's certificate is not trusted: \(words)")
     case CURLE_SSL_CONNECT_ERROR:
-      failure("the TLS handshake failed, perhaps because this port speaks plain HTTP: \(words)")
+      makeFailure(saying: "the TLS handshake failed, perhaps because this port speaks plain HTTP: \(words)")
     case CURLE_SSL_CACERT_BADFILE:
-      failure("the file with certificate authorities cannot be read as PEM: \(words)")
-    default: failure(words)
+      makeFailure(saying: "the file with certificate authorities cannot be read as PEM: \(words)")
+    default: makeFailure(saying: words)
     }
   }
 
   /// A failure with these words. Its result does not show if the request was sent: if a kept connection breaks, libcurl
   /// sends the request again over a new one, and it is the new one that may be refused.
-  func failure(_ words: String) -> ExchangeFailure {
+  func makeFailure(saying words: String) -> ExchangeFailure {
     unsafe easy_request_bytes(easy) == 0 ? .unsent(words) : .lost(words)
   }
 

@@ -196,7 +196,7 @@ package final class FeedScan {
     let doubtful = found.filter { isPerhapsShown($0, retentionFloor: .zero) }
     let ids = Set(doubtful.map(\.entry.notificationID)).sorted()
     if ids.isEmpty { return }
-    read.learn(try await store.readState(of: snapshot.view.account, among: ids))
+    read.applyAnswer(try await store.readState(of: snapshot.view.account, among: ids))
   }
 
   private func takeBuffered(through horizon: MessageID) -> [Found] {

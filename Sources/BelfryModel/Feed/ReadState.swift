@@ -63,7 +63,7 @@ package struct ReadState: Sendable, Hashable {
 
   /// Takes in what the store has answered since, when it was asked about some entries. From now on `above` has those of
   /// these entries that are marked, and no others, so it does not grow with each question.
-  package mutating func learn(_ later: ReadState) {
+  package mutating func applyAnswer(_ later: ReadState) {
     above = []
     lagging = later.lagging
     version = later.version

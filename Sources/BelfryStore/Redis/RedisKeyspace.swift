@@ -59,7 +59,7 @@ extension RedisStore {
   }
 
   /// Asks all nodes for their memory and their disk. A node that is away is left out.
-  package func room() async throws(StoreError) -> RedisRoom {
+  package func readRoom() async throws(StoreError) -> RedisRoom {
     var room = RedisRoom()
     var (mayDiskBeFull, failure): (Bool, StoreError?) = (false, nil)
     for (_, result) in await redis.sendToAll(RedisCommand("INFO", "memory", "persistence")) {

@@ -27,7 +27,8 @@ extension RedisStore {
   private static let readsWithoutTransactionsMax = 5
 
   /// A Redis without memory refuses each command within MULTI, reads too. So the tables are read one by one, until two
-  /// readings agree. Then all records were as the first reading has them when it ended.
+  /// readings agree. That is weaker than a transaction: a record that changes and changes back between two readings goes
+  /// unnoticed. It is good enough while memory is full, since then nearly all changes are refused.
   private func textsWithoutTransactions(
     _ reads: RecordReads, at place: String
   ) async throws(StoreError) -> [RecordAddress: String?] {

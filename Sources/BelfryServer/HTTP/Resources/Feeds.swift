@@ -40,9 +40,7 @@ enum Feeds {
     var text = JSONText(capacity: 512 * (page.notifications.count + 1))
     text.field("notifications", page.notifications)
     text.field("cursor", page.cursor.text)
-    if let gap = page.gap {
-      text.field("gap", ["from": .string(gap.from.text), "to": .string(gap.to.text)])
-    }
+    text.appendGap(page.gap)
     return .json(text)
   }
 
@@ -78,5 +76,13 @@ enum Feeds {
         try await services.feed.markRead(account: account, device: device, items: items ?? [])
       }
     return .json(["read": .integer(Int64(count))])
+  }
+}
+
+extension JSONText {
+  /// Adds the field that tells a reader which ids its cursor may have missed; nothing if there is no gap.
+  mutating func appendGap(_ gap: FeedGap?) {
+    guard let gap else { return }
+    field("gap", ["from": .string(gap.from.text), "to": .string(gap.to.text)])
   }
 }

@@ -28,7 +28,7 @@ enum Health {
     // Readiness depends only on an answer of Redis. Refused writes are reported in addition.
     let room: RedisRoom
     do throws(StoreError) {
-      room = try await services.store.room()
+      room = try await services.store.readRoom()
     } catch {
       throw services.broker.absence.refusal
     }

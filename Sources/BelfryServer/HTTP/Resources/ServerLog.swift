@@ -37,9 +37,7 @@ enum ServerLog {
     var text = JSONText(capacity: 1_024 * (found.page.rows.count + 1))
     text.field("entries", json: found.page.json(history: found.cursor.history))
     text.field("cursor", found.cursor.text)
-    if let gap = found.gap {
-      text.field("gap", ["from": .string(gap.from.text), "to": .string(gap.to.text)])
-    }
+    text.appendGap(found.gap)
     return .json(text)
   }
 
