@@ -205,7 +205,9 @@ export class BelfryError extends Error {
   readonly callbackCode?: number;
   /** Of a send: under which id it was tried, so that it can be sent again. */
   readonly messageClientId?: string;
-  /** Whether what was asked for may have been done all the same. */
+  /** True if no connection was made, so that the broker cannot have had the request. */
+  readonly nothingWasSent: boolean;
+  /** True if the request may have been carried out all the same. */
   get leavesOutcomeOpen(): boolean;
   /** Whether the same request may succeed later without anyone changing anything. */
   get mayPass(): boolean;

@@ -9,15 +9,17 @@ const codesByStatus = {
 };
 
 export class BelfryError extends Error {
-  constructor(code, detail, { status, field, retryAfter, callbackCode, messageClientId, cause } = {}) {
+  constructor(code, detail, { status, field, retryAfter, callbackCode, messageClientId, nothingWasSent, cause } = {}) {
     super(`${code}${field ? ` (${field})` : ""}: ${detail}`, { cause });
     this.name = "BelfryError";
     Object.assign(this, { code, detail, status, field, retryAfter, callbackCode, messageClientId });
+    this.nothingWasSent = nothingWasSent ?? false;
   }
 
-  /** Whether what was asked for may have been done all the same. A proxy's 502 and 504 mean that it had no answer from the
+  /** True if the request may have been carried out all the same. A proxy's 502 and 504 mean that it had no answer from the
       broker, which may have had the request. */
   get leavesOutcomeOpen() {
+    if (this.nothingWasSent) return false;
     return ["transport", "protocol", "cancelled", "unknownOutcome"].includes(this.code) || [500, 502, 504].includes(this.status);
   }
 

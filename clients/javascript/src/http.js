@@ -10,6 +10,9 @@ const streamSilenceMilliseconds = 45_000;
 const requestRetryAfterSecondsMax = 5;
 /** The largest honest answer is a page of 500 notifications at all their limits, some 30 MB. */
 const answerBytesMax = 64 * 1024 * 1024;
+/** Codes of Node.js for a connection that was never made. Browsers do not tell, so their requests may have been sent. */
+const unconnectedCodes = new Set(
+  ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
 
 /** Resolves after the pause, or as soon as the signal aborts. Leaves neither timer nor listener behind. */
 export function pause(milliseconds, signal) {
@@ -142,7 +145,8 @@ class Exchange {
     } catch (error) {
       if (this.#caller?.aborted) throw new BelfryError("cancelled", "the call was cancelled", { cause: error });
       const words = this.#isLate ? "no answer in time" : error.cause?.message ?? error.message;
-      throw new BelfryError("transport", `${url}: ${words}`, { cause: error });
+      const nothingWasSent = unconnectedCodes.has(error.cause?.code);
+      throw new BelfryError("transport", `${url}: ${words}`, { nothingWasSent, cause: error });
     } finally {
       clearTimeout(timer);
     }

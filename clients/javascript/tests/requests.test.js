@@ -27,10 +27,12 @@ test("a send and a batch whose answers are lost are sent once", async (t) => {
 });
 
 test("an error tells the id to send again with", async () => {
-  const alice = client("alice", { url: "http://127.0.0.1:1" });
+  // Nobody listens there. Port 1 would not do, since fetch refuses it itself.
+  const alice = client("alice", { url: "http://127.0.0.1:2" });
   alice.attemptsLimit = 1;
   const error = await alice.send({ toAccids: ["again"], body: "x" }).catch((thrown) => thrown);
   assert.equal(error.code, "transport");
+  assert.equal(error.leavesOutcomeOpen, false);
   const again = { toAccids: ["again"], body: "x", messageClientId: error.messageClientId };
   assert.equal((await client("alice").resend(again)).duplicate, false);
   assert.equal((await client("alice").resend(again)).duplicate, true);

@@ -40,6 +40,7 @@ class WithBroker(unittest.TestCase):
         with self.assertRaises(BelfryError) as raised:
             alice.send({"toAccids": ["again"], "body": "x"})
         self.assertEqual(raised.exception.code, "transport")
+        self.assertFalse(raised.exception.leaves_outcome_open, "nobody listens on that port")
         client_id = raised.exception.message_client_id
         again = {"toAccids": ["again"], "body": "x", "messageClientId": client_id}
         self.assertFalse(self.client("alice").resend(again)["duplicate"])

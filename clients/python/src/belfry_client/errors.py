@@ -10,14 +10,14 @@ _CODES_BY_STATUS = {
 
 
 class BelfryError(Exception):
-    """`code` is a stable word to switch on: that of the broker's problem document, or `transport` (no answer: whether a
-    write happened is unknown) or `protocol` (an answer that is not one of Belfry's). `unknownOutcome` is the broker's for what it
+    """`code` is a stable word to switch on: that of the broker's problem document, or `transport` (no answer:
+    a write may have happened, unless `nothing_was_sent`) or `protocol` (an answer that is not one of Belfry's). `unknownOutcome` is the broker's for what it
     may have done: send again with `message_client_id`, and it is sent once."""
 
     def __init__(
         self, code: str, detail: str, *, status: int | None = None, field: str | None = None,
         retry_after: int | None = None, callback_code: int | None = None,
-        message_client_id: str | None = None
+        message_client_id: str | None = None, nothing_was_sent: bool = False
     ):
         super().__init__(code, detail)
         self.code = code
@@ -33,14 +33,18 @@ class BelfryError(Exception):
         self.callback_code = callback_code
         #: Of a send: under which id it was tried, so that it can be sent again.
         self.message_client_id = message_client_id
+        #: True if no connection was made, so that the broker cannot have had the request.
+        self.nothing_was_sent = nothing_was_sent
 
     def __str__(self) -> str:
         return f"{self.code}{f' ({self.field})' if self.field else ''}: {self.detail}"
 
     @property
     def leaves_outcome_open(self) -> bool:
-        """Whether what was asked for may have been done all the same. A proxy's 502 and 504 mean that it had no answer from
+        """True if the request may have been carried out all the same. A proxy's 502 and 504 mean that it had no answer from
         the broker, which may have had the request."""
+        if self.nothing_was_sent:
+            return False
         return self.code in ("transport", "protocol", "unknownOutcome") or self.status in (500, 502, 504)
 
     def after(self, earlier: "BelfryError | None") -> "BelfryError":

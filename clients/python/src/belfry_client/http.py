@@ -155,9 +155,10 @@ class Transport:
         headers = {"Authorization": f"Bearer {token}", **self._headers, **request.headers}
         if request.body is not None:
             headers.setdefault("Content-Type", "application/json")
-        with Lost(self.url):
-            if connection.sock is None:
+        if connection.sock is None:
+            with Lost(self.url, nothing_was_sent=True):
                 connection.connect()
+        with Lost(self.url):
             wire = connection.sock
             wire.settimeout(silence_seconds)
             connection.request(request.method, self._prefix + request.target, request.body, headers)
@@ -198,8 +199,8 @@ class Transport:
 class Lost:
     """Turns what can happen to a connection into one error."""
 
-    def __init__(self, url: str):
-        self._url = url
+    def __init__(self, url: str, nothing_was_sent: bool = False):
+        self._url, self._nothing_was_sent = url, nothing_was_sent
 
     def __enter__(self) -> None:
         pass
@@ -207,7 +208,8 @@ class Lost:
     def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
         if isinstance(error, (OSError, http.client.HTTPException)):
             words = str(error) or type(error).__name__
-            raise BelfryError("transport", f"{self._url}: {words}") from error
+            raise BelfryError(
+                "transport", f"{self._url}: {words}", nothing_was_sent=self._nothing_was_sent) from error
 
 
 class Stream:
