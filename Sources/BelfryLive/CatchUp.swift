@@ -231,17 +231,19 @@ extension Consumer {
 
   /// The client drops everything it holds up to `last`, in all spaces. Entries among that which are not read are
   /// shown again: an index may have learned of a space after the mark, or a clock was behind. Mostly there are none.
+  /// Nothing is shown here that the scans that follow will show.
   private func showAgain(
     _ snapshot: FeedSnapshot, _ last: MessageID, from cursor: FeedCursor, _ floor: MessageID,
     while mayGoOn: () -> Bool
   ) async throws(StoreError) -> Bool {
+    let passed = cursor.withRoomForAll(in: snapshot)
     let scan = FeedScan(
       snapshot, at: nil, through: last, retentionFloor: floor, wanted: Self.shownAgainAtOnce, in: hub.store)
     while let found = try await scan.next() {
       var text: [UInt8] = []
       for one in found where scan.isVisible(one) {
         let space = scan.space(of: one)
-        let place = cursor.position(in: space, hub.store.partitions)
+        let place = passed.position(in: space, hub.store.partitions)
         guard one.entry.id <= place else { continue }
         output.framing.append(.entry(one.entry), at: &output.cursor, to: &text)
       }

@@ -11,22 +11,41 @@ extension FeedCursor {
   /// - Returns: what is lost, if the cursor stood at ids that the store has lost since it gave them.
   package mutating func takeIntoAccount(_ snapshot: FeedSnapshot) -> FeedGap? {
     let gap = goBackFromLost(snapshot)
-    var transitions: [(space: SpaceID, what: IndexEntry.Transition)] = []
-    for entry in snapshot.view.index where entry.addedAt > indexed {
-      for what in entry.transitions(after: indexed) { transitions.append((entry.space, what)) }
-    }
-    transitions.sort { $0.what.state.addedAt < $1.what.state.addedAt }
     var reached = snapshot.lastID(in: snapshot.home)
-    for (space, what) in transitions {
-      guard let since = snapshot.view.beginning(of: what, in: space) else { continue }
+    for (space, since, addedAt) in beginnings(in: snapshot) {
       guard addLagging(space, since: since, snapshot.partitions) else {
-        reached = what.state.addedAt.predecessor
+        reached = addedAt.predecessor
         break
       }
     }
     takeIntoAccount(indexThrough: reached)
     takeIntoAccount(history: snapshot.history)
     return gap
+  }
+
+  /// This cursor with room for all spaces, also for those that wait for a later scan. No client is given such a cursor. All
+  /// after its positions is shown by this scan and by those that follow it, and nothing before them.
+  package func withRoomForAll(in snapshot: FeedSnapshot) -> FeedCursor {
+    var cursor = self
+    for (space, since, _) in beginnings(in: snapshot) {
+      _ = cursor.addLagging(space, since: since, snapshot.partitions, atMost: .max)
+    }
+    return cursor
+  }
+
+  /// The index has learned of these spaces since the cursor took it into account, in this order. Each begins after an id of
+  /// its log.
+  private func beginnings(
+    in snapshot: FeedSnapshot
+  ) -> [(space: SpaceID, since: MessageID, addedAt: MessageID)] {
+    var beginnings: [(space: SpaceID, since: MessageID, addedAt: MessageID)] = []
+    for entry in snapshot.view.index where entry.addedAt > indexed {
+      for what in entry.transitions(after: indexed) {
+        guard let since = snapshot.view.beginning(of: what, in: entry.space) else { continue }
+        beginnings.append((entry.space, since, what.state.addedAt))
+      }
+    }
+    return beginnings.sorted { $0.addedAt < $1.addedAt }
   }
 
   /// An entry of the scan has been dealt with, shown or not.

@@ -115,10 +115,13 @@ package struct FeedCursor: Sendable, Hashable {
   /// Gives a space a position of its own at `since`, if the position in its partition is later. It lasts until
   /// ``reachAll(_:_:)``, so that a reader that is cut off in between neither repeats nor skips entries. A space that is
   /// lagging already goes back to `since`: nothing after it can have been shown.
+  /// - Parameter limit: how many there may be; more than ``laggingLimit`` in a cursor that no client is given.
   /// - Returns: false if there are as many lagging spaces as there may be, and the caller has to try again later.
-  package mutating func addLagging(_ space: SpaceID, since: MessageID, _ partitions: Partitions) -> Bool {
+  package mutating func addLagging(
+    _ space: SpaceID, since: MessageID, _ partitions: Partitions, atMost limit: Int = laggingLimit
+  ) -> Bool {
     guard since < position(in: space, partitions) else { return true }
-    guard lagging.count < Self.laggingLimit || lagging[space] != nil else { return false }
+    guard lagging.count < limit || lagging[space] != nil else { return false }
     lagging[space] = since
     rendered.forget()
     return true

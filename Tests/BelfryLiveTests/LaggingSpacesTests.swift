@@ -1,0 +1,122 @@
+import BelfryLive
+import BelfryLoop
+import BelfryModel
+import BelfryStore
+import ModelSamples
+import Testing
+
+/// A client comes back after its account's index has learned of more spaces than a cursor has room for. So several catch-ups
+/// take them into account, and each notification is shown by one of these.
+@Suite struct LaggingSpacesTests {
+  /// The client was cut off while it was shown again what its account still wants to hear. Then all of its spaces are new to
+  /// its cursor.
+  @Test func whoBeginsAnewIsShownEachOnce() async throws {
+    try await withLaggingStage { stage in
+      for server in stage.servers { try await stage.join(server, runner: stage.runner) }
+      try await stage.openAndSettle()
+      let shown = stage.client.held
+      #expect(shown.count > FeedCursor.laggingLimit)
+      let preference = Preference(
+        space: .server(stage.known), types: [Catalogue.custom.code], level: .none)
+      _ = try await stage.runner.run(SetPreferences([preference], of: "bob", actor: Actor(account: "bob")))
+      try await stage.cutOffWhenToldToBeginAgain()
+      try await stage.openAndSettle { $0.resets == 2 && $0.held == shown }
+      #expect(stage.client.doubled.isEmpty)
+      #expect(stage.client.held == shown)
+    }
+  }
+
+  /// The client drops everything up to the mark, also what it was never shown.
+  @Test func whoIsToldOfAMarkIsShownEachOnce() async throws {
+    try await withLaggingStage { stage in
+      let sent = try await stage.missJoining()
+      let last = try stage.send(to: stage.known)
+      try await stage.openAndSettle { $0.held.contains(last) }
+      stage.client.cut()
+      _ = try await stage.hub.feed.markRead(account: "bob", device: nil, upTo: last)
+      relay(stage.memory)
+      try await stage.openAndSettle { $0.held.isSuperset(of: sent) }
+      #expect(stage.client.doubled.isEmpty)
+      #expect(stage.client.held.isSuperset(of: sent))
+      #expect(!stage.client.held.contains(last))
+    }
+  }
+
+  private func withLaggingStage(
+    _ body: @escaping @Sendable (LaggingStage) async throws -> Void
+  ) async throws {
+    try await withLoop { loop, scope in
+      let stage = try await LaggingStage(loop, scope)
+      defer { stage.client.cut() }
+      try await body(stage)
+    }
+  }
+}
+
+/// Bob with a client, and servers of one partition.
+private final class LaggingStage {
+  let client = Client("bob")
+  let memory = MemoryStore(limits: Limits())
+  let live: SlowLiveFeed
+  let hub: Hub
+  let runner: OperationRunner
+  /// Bob is in this one from the beginning.
+  let known: EntityID
+  let servers: [EntityID]
+  private let loop: EventLoop
+
+  init(_ loop: EventLoop, _ scope: LoopScope) async throws {
+    self.loop = loop
+    live = SlowLiveFeed(memory)
+    hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
+    runner = OperationRunner(store: memory, limits: Limits())
+    let all = Array(SpaceID.server(1).partition.servers.prefix(FeedCursor.laggingLimit + 3))
+    (known, servers) = (all[0], Array(all[1...]))
+    for (number, id) in all.enumerated() {
+      let channel = try #require(EntityID(Int64(100_000 + number)))
+      let owner: AccountID = id == known ? "bob" : "owner"
+      _ = try await runner.run(
+        CreateServer(id: id, defaultChannel: channel, owner: owner, actor: Actor(account: owner), name: "s"))
+    }
+    relay(memory)
+  }
+
+  func join(_ server: EntityID, runner: OperationRunner) async throws {
+    let app = Actor(account: nil, isTrusted: true)
+    _ = try await runner.run(AddMembers(server, actor: app, accounts: ["bob"], requestId: "r"))
+  }
+
+  /// Bob joins the servers, and nobody tells his index. In each, something is sent.
+  func missJoining() async throws -> [MessageID] {
+    let store = SlowStore(memory, Chance(seed: 1))
+    store.relayFailurePercent = 100
+    let late = OperationRunner(store: store, limits: Limits())
+    for server in servers { try await join(server, runner: late) }
+    return try servers.map(send)
+  }
+
+  func send(to server: EntityID) throws -> MessageID {
+    var sending = Transaction(.server(server))
+    let content = NotificationContent(type: Catalogue.custom.code, toType: .server)
+    sending.announcements = [Announcement(content, to: Audience(.all))]
+    guard case .committed(let commit) = memory.commit(sending) else { return .zero }
+    return try #require(commit.ids.first)
+  }
+
+  func openAndSettle(until isDone: (Client) -> Bool = { _ in true }) async throws {
+    try client.open(hub)
+    try await settle(client, loop, live) { isDone(client) }
+    try await settle(client, loop, live)
+  }
+
+  /// It takes little at a time, so that it is cut off before it is shown anything again.
+  func cutOffWhenToldToBeginAgain() async throws {
+    for _ in 0..<5_000 where client.resets == 0 {
+      live.arrive(atMost: .max)
+      try await loop.sleep(for: .milliseconds(1))
+      try client.pull(room: 64)
+    }
+    try #require(client.resets == 1)
+    client.cut()
+  }
+}
