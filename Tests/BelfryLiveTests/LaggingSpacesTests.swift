@@ -42,6 +42,24 @@ import Testing
     }
   }
 
+  /// There is no room left for a direct message whose second entry the index has learned of.
+  @Test func theSecondEntryOfADirectMessageIsShownOnce() async throws {
+    try await withLaggingStage { stage in
+      let first = try stage.write()
+      relay(stage.memory)
+      let sent = try await stage.missJoining()
+      let last = try stage.send(to: stage.known)
+      try await stage.openAndSettle { $0.held.isSuperset(of: [first, last]) }
+      stage.client.cut()
+      relay(stage.memory)
+      let second = try stage.write()
+      relay(stage.memory)
+      try await stage.openAndSettle { $0.held.isSuperset(of: sent + [second]) }
+      #expect(stage.client.doubled.isEmpty)
+      #expect(stage.client.held.isSuperset(of: sent + [first, second, last]))
+    }
+  }
+
   private func withLaggingStage(
     _ body: @escaping @Sendable (LaggingStage) async throws -> Void
   ) async throws {
@@ -96,9 +114,22 @@ private final class LaggingStage {
   }
 
   func send(to server: EntityID) throws -> MessageID {
-    var sending = Transaction(.server(server))
+    try commit(in: .server(server), to: Audience(.all), [])
+  }
+
+  /// Writes an entry of a direct message.
+  func write() throws -> MessageID {
+    try commit(
+      in: .direct(77), to: Audience(.named, named: ["bob"]), [IndexChange(.joined, ["bob"])])
+  }
+
+  private func commit(
+    in space: SpaceID, to audience: Audience, _ changes: [IndexChange]
+  ) throws -> MessageID {
+    var sending = Transaction(space)
     let content = NotificationContent(type: Catalogue.custom.code, toType: .server)
-    sending.announcements = [Announcement(content, to: Audience(.all))]
+    sending.announcements = [Announcement(content, to: audience)]
+    sending.indexChanges = changes
     guard case .committed(let commit) = memory.commit(sending) else { return .zero }
     return try #require(commit.ids.first)
   }

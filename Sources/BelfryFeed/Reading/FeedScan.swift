@@ -87,7 +87,7 @@ package final class FeedScan {
     var logs: [Log] = []
     for (space, end, lostThrough) in snapshot.ends {
       guard var membership = snapshot.view.memberships[space] else { continue }
-      if let known = unknown[space] { membership.intervals.keep(begunBefore: known) }
+      if let known = unknown[space] { membership.keep(knownTo: known, in: space) }
       let through = min(end, last)
       var joined = MessageID.last
       for interval in membership.intervals.all { joined = min(joined, interval.after) }

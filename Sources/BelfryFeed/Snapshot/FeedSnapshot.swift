@@ -127,11 +127,7 @@ package struct FeedSnapshot: Sendable {
     // A membership interval that the index has yet to learn of is left out. Its entries come when the index has
     // learned of it, and the space then has a position of its own in the cursor. Shown now, they would be shown again
     // then.
-    for entry in index {
-      memberships[entry.space]?.intervals.keep(begunBefore: entry.version)
-      // Likewise a direct message that was written to again.
-      if entry.space.kind == .direct { memberships[entry.space]?.intervals.close(through: entry.version) }
-    }
+    for entry in index { memberships[entry.space]?.keep(knownTo: entry.version, in: entry.space) }
     let view = AccountView(
       account: account, index: index, memberships: memberships, read: read, preferences: preferences)
     return FeedSnapshot(
@@ -185,5 +181,15 @@ package struct FeedSnapshot: Sendable {
       if let record { memberships[space] = record.membership }
     }
     return memberships
+  }
+}
+
+extension Membership {
+  /// Keeps what an index of this version knows of the space. Zero means that it knows nothing.
+  mutating func keep(knownTo version: MessageID, in space: SpaceID) {
+    intervals.keep(begunBefore: version)
+    // A direct message may have been written to again since.
+    guard space.kind == .direct, !intervals.isEmpty else { return }
+    intervals = Intervals([Interval(after: .zero, through: version)])
   }
 }
