@@ -108,7 +108,7 @@ extension BrokerRoutes {
     .always("redisNodesConnected", .count, "Redis nodes that hold partitions and are connected"),
     .always("requests", .map(.count), "requests answered, by status"),
     .always("sends", .count, "notifications sent"),
-    .always("duplicates", .count, "sends recognised as repeated"),
+    .always("duplicates", .count, "repeated sends that were recognised and not sent again"),
     .always("streams", .count, "open streams"),
     .always(
       "sockets", .count, "open WebSockets; each one that has sent its connect frame also counts as a stream"),
@@ -134,7 +134,7 @@ extension BrokerRoutes {
 
   private static let push: [Property] = [
     .always("entered", .count, "notifications queued for push, counted per account"),
-    .always("attempts", .count, "requests to gateways and push services"),
+    .always("attempts", .count, "requests to push gateways and push services"),
     .always("delivered", .count, "requests that were accepted"),
     .always("failed", .count, "requests that failed; they are retried"),
     .always("badges", .count, "accepted requests that only corrected the badge number"),
@@ -142,7 +142,8 @@ extension BrokerRoutes {
     .always(
       "hidden", .count,
       "not pushed because the notification was read, recalled or no longer visible to the account"),
-    .always("removed", .count, "pushers removed because their device is no longer known"),
+    .always(
+      "removed", .count, "pushers removed because the gateway or push service no longer knows the device"),
     .always("givenUp", .count, "given up after a day of failures, or because too many were waiting"),
   ]
 
@@ -153,18 +154,23 @@ extension BrokerRoutes {
   ]
 
   private static let callbacks: [Property] = [
-    .always("asked", .count, "questions"),
-    .always("allowed", .count, "requests that callbacks allowed, with or without changes"),
-    .always("denied", .count, "requests that callbacks denied"),
-    .always("silenced", .count, "notifications silenced by a callback"),
-    .always("failed", .count, "requests without a usable answer, decided by `onFailure`"),
+    .always("asked", .count, "requests to callbacks"),
+    .always(
+      "allowed", .count, "sends, updates and operations that callbacks allowed, with or without changes"),
+    .always("denied", .count, "sends, updates and operations that callbacks denied"),
+    .always(
+      "silenced", .count,
+      "sends that a callback silenced: they were answered as if sent, and nobody received them"),
+    .always(
+      "failed", .count,
+      "requests to callbacks that got no usable answer; without a decision, `onFailure` decides"),
     .always(
       "skipped", .count,
-      "requests not made because the callback had just failed too often, decided by `onFailure`"),
+      "requests not made because the callback had just failed too often; `onFailure` decided instead"),
   ]
 
   private static let relays: [Property] = [
-    .always("waiting", .count, "changes not yet relayed when the first loop last looked"),
+    .always("waiting", .count, "changes not yet relayed to other partitions when event loop 0 last looked"),
     .always("oldestSeconds", .count, "how long the oldest of these changes had waited"),
     .always("failures", .count, "failed attempts to relay changes"),
     .sometimes("lastFailure", .text, "why the last attempt failed"),
@@ -174,7 +180,9 @@ extension BrokerRoutes {
     .always("consumers", .count, "connected consumers"),
     .always("liveMessages", .count, "live messages that arrived from Redis"),
     .always("deliveries", .count, "notifications written to streams"),
-    .always("scans", .count, "feeds read from Redis"),
-    .always("gapsSeen", .count, "times that live messages were missed and read from Redis instead"),
+    .always("scans", .count, "times that an account's feed was read from Redis"),
+    .always(
+      "gapsSeen", .count,
+      "times that live messages were missed, and their notifications were read from Redis instead"),
   ]
 }

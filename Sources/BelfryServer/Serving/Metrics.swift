@@ -13,8 +13,9 @@ enum Metrics {
   }
 
   private static let all = [
-    Metric(name: "belfry_redis_connected", help: "1 while the loop is connected to Redis.", isCounter: false)
-    {
+    Metric(
+      name: "belfry_redis_connected", help: "1 while this event loop is connected to Redis.", isCounter: false
+    ) {
       $0.isRedisConnected ? 1 : 0
     },
     Metric(name: "belfry_redis_nodes", help: "Redis nodes that hold partitions.", isCounter: false) {
@@ -25,7 +26,10 @@ enum Metrics {
       isCounter: false
     ) { $0.redisNodesConnected },
     Metric(name: "belfry_sends_total", help: "Notifications sent.", isCounter: true) { $0.sends },
-    Metric(name: "belfry_duplicates_total", help: "Sends recognised as repeated.", isCounter: true) {
+    Metric(
+      name: "belfry_duplicates_total", help: "Repeated sends that were recognised and not sent again.",
+      isCounter: true
+    ) {
       $0.duplicates
     },
     Metric(name: "belfry_streams", help: "Open streams.", isCounter: false) { $0.streams },
@@ -42,15 +46,19 @@ enum Metrics {
     Metric(name: "belfry_deliveries_total", help: "Notifications written to streams.", isCounter: true) {
       $0.hub.deliveries
     },
-    Metric(name: "belfry_scans_total", help: "Feeds read from Redis.", isCounter: true) { $0.hub.scans },
     Metric(
-      name: "belfry_gaps_total", help: "Gaps in live messages that were filled from Redis.", isCounter: true
+      name: "belfry_scans_total", help: "Times that an account's feed was read from Redis.", isCounter: true
+    ) { $0.hub.scans },
+    Metric(
+      name: "belfry_gaps_total",
+      help: "Times that live messages were missed, and their notifications were read from Redis instead.",
+      isCounter: true
     ) {
       $0.hub.gapsSeen
     },
     Metric(
       name: "belfry_relays_waiting",
-      help: "Changes not yet relayed to other partitions when loop 0 last looked.",
+      help: "Changes not yet relayed to other partitions when event loop 0 last looked.",
       isCounter: false
     ) { $0.relays.waiting },
     Metric(
@@ -64,11 +72,16 @@ enum Metrics {
     Metric(name: "belfry_callback_requests_total", help: "Requests to callbacks.", isCounter: true) {
       $0.callbacks.asked
     },
-    Metric(name: "belfry_callback_denials_total", help: "Requests that callbacks denied.", isCounter: true) {
+    Metric(
+      name: "belfry_callback_denials_total", help: "Sends, updates and operations that callbacks denied.",
+      isCounter: true
+    ) {
       $0.callbacks.denied
     },
     Metric(
-      name: "belfry_callback_silenced_total", help: "Notifications silenced by a callback.", isCounter: true
+      name: "belfry_callback_silenced_total",
+      help: "Sends that a callback silenced: they were answered as if sent, and nobody received them.",
+      isCounter: true
     ) { $0.callbacks.silenced },
     Metric(
       name: "belfry_callback_failures_total", help: "Requests to callbacks that got no usable answer.",
@@ -76,7 +89,8 @@ enum Metrics {
     ) { $0.callbacks.failed },
     Metric(
       name: "belfry_callback_skipped_total",
-      help: "Requests not made to a callback because it had just failed too often.", isCounter: true
+      help: "Requests not made because the callback had just failed too often; onFailure decided instead.",
+      isCounter: true
     ) { $0.callbacks.skipped },
     Metric(
       name: "belfry_webhook_delivered_total", help: "Deliveries to webhooks that were answered with 2xx.",
@@ -124,7 +138,8 @@ enum Metrics {
       $0.push.hidden
     },
     Metric(
-      name: "belfry_push_removed_total", help: "Pushers removed because their device is no longer known.",
+      name: "belfry_push_removed_total",
+      help: "Pushers removed because the gateway or push service no longer knows the device.",
       isCounter: true
     ) {
       $0.push.removed
