@@ -268,7 +268,7 @@ extension StoreError {
     if mayBeDone { return .unknownOutcome }
     return switch code {
     case .unavailable:
-      Refusal(.unavailable, "the store cannot be reached; try again", retryAfterSeconds: 1)
+      Refusal(.unavailable, "Redis cannot be reached; try again", retryAfterSeconds: 1)
     case .diskFull:
       Refusal(
         .unavailable,

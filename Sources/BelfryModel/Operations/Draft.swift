@@ -270,7 +270,7 @@ extension Draft {
   package mutating func put(_ address: RecordAddress, _ text: String, atMost most: Int) throws(Refusal) {
     let table = address.table
     if records.text(address) == nil {
-      let what = "\(Record.kind) \(space.name) already has \(most) \(table.name), which is the limit"
+      let what = "\(Record.kind) \(space.name) already has \(most) \(table.contents), which is the limit"
       try grow(table, atMost: most, else: Refusal(.tooMany, what))
     }
     change(address, to: text)

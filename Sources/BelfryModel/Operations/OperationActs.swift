@@ -2,7 +2,7 @@
 // it in echoes and callbacks (`acceptApplication`), is no sentence for a person.
 
 extension OperationName {
-  /// The act as it follows "only its owner may": `accept an application`.
+  /// The act as it follows "only its owner may": `approve an application`.
   package var act: String { Self.acts[self] ?? "do this" }
 
   package static let acts: [OperationName: String] = {
@@ -21,10 +21,10 @@ extension OperationName {
     "handOver": "hand over the server", "addAdmin": "appoint an admin", "removeAdmin": "dismiss an admin",
     "invite": "invite accounts", "acceptInvitation": "accept an invitation",
     "rejectInvitation": "decline an invitation", "apply": "apply", "join": "join",
-    "acceptApplication": "accept an application", "rejectApplication": "refuse an application",
+    "acceptApplication": "approve an application", "rejectApplication": "refuse an application",
     "createCode": "create an invite code", "revokeCode": "revoke an invite code",
-    "addMembers": "add members without asking them", "updateMember": "change another member's info",
-    "kick": "kick a member", "leave": "leave", "ban": "ban an account", "unban": "lift a ban",
+    "addMembers": "add members without asking them", "updateMember": "change another member's profile",
+    "kick": "remove a member", "leave": "leave", "ban": "ban an account", "unban": "lift a ban",
     "subscribe": "subscribe", "unsubscribe": "end a subscription", "mute": "mute a member",
     "unmute": "unmute a member", "announce": "send an announcement",
   ]
@@ -44,22 +44,22 @@ extension OperationName {
     "enable": "enable a group", "destroy": "delete the group", "assignOwner": "hand over the group",
     "addAdmin": "appoint an admin", "removeAdmin": "dismiss an admin", "invite": "invite accounts",
     "inviteAccept": "accept an invitation", "inviteDecline": "decline an invitation", "apply": "apply",
-    "join": "join", "applyAccept": "accept an application", "applyDecline": "decline an application",
+    "join": "join", "applyAccept": "approve an application", "applyDecline": "refuse an application",
     "leave": "leave", "kick": "remove a member", "mute": "mute a member", "unmute": "unmute a member",
     "muteAll": "mute everybody", "unmuteAll": "unmute everybody",
     "stopReceiving": "stop receiving notifications", "resumeReceiving": "receive notifications again",
     "allow": "put accounts on the allow list", "disallow": "take accounts off the allow list",
-    "block": "block an account", "unblock": "unblock an account", "announce": "set the announcement",
+    "block": "ban an account", "unblock": "lift a ban", "announce": "set the announcement",
     "addFile": "share a file", "removeFile": "remove a file",
     "memberAttributes": "change another member's attributes",
   ]
 
   private static let roomActs: [String: String] = [
-    "create": "create a room", "update": "change the room", "close": "close the room", "enter": "enter",
+    "create": "open a room", "update": "change the room", "close": "delete the room", "enter": "enter",
     "leave": "leave", "remove": "remove an attendee", "hand": "raise or lower a hand",
-    "microphone": "switch another attendee's microphone", "invite": "invite an attendee on stage",
-    "answer": "answer an invitation on stage", "setListener": "set a guest back",
+    "microphone": "switch another attendee's microphone", "invite": "invite a listener to the stage",
+    "answer": "answer an invitation to the stage", "setListener": "make a guest a listener",
     "stepDown": "leave the stage", "heartbeat": "send a heartbeat", "timeOut": "remove absent attendees",
-    "empty": "close an empty room",
+    "empty": "delete an empty room",
   ]
 }

@@ -51,7 +51,8 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     if case .channelRoster(let id) = table {
       return Refusal(.full, "channel \(id) has reached its maximum number of members", field: "channelId")
     }
-    return Refusal(.tooMany, "no room left in \(table.name) of \(space)")
+    return Refusal(
+      .tooMany, "\(space.kind.rawValue) \(space.name) has as many \(table.contents) as it may have")
   }
 
   package static let unknownOutcome = Refusal(

@@ -19,7 +19,7 @@ extension Draft {
     var request = request
     if let waiting = try waitingRequest(id) {
       guard waiting.isSamePurpose(as: request) else {
-        throw Refusal(.conflict, "another request with the id \(id.text) is pending")
+        throw Refusal(.conflict, "another invitation or application is pending under the id \(id.text)")
       }
       request.keepInviters(of: waiting)
     }

@@ -58,6 +58,30 @@ package enum RecordTable: Sendable, Hashable {
     }
   }
 
+  /// Its records in words, for refusals: `invite codes`.
+  package var contents: String {
+    switch self {
+    case .settings: "settings"
+    case .roster: "members"
+    case .former: "former members"
+    case .updates: "updates of notifications"
+    case .requests: "pending invitations and applications"
+    case .codes: "invite codes"
+    case .banned: "banned or blocked accounts"
+    case .profiles: "profiles"
+    case .muted: "muted members"
+    case .allowed: "accounts on the allow list"
+    case .files: "shared files"
+    case .presence: "present attendees"
+    case .hands: "raised hands"
+    case .channels: "channels"
+    case .channelRoster(let channel): "members in channel \(channel.text)"
+    case .channelMuted(let channel): "muted members in channel \(channel.text)"
+    case .channelAllowed(let channel): "accounts on the allow list of channel \(channel.text)"
+    case .channelBlocked(let channel): "accounts on the block list of channel \(channel.text)"
+    }
+  }
+
   /// The channel that the table belongs to; nil for a table of the space.
   package var channel: EntityID? {
     switch self {

@@ -78,7 +78,7 @@ extension Records {
   func unreadable(_ address: RecordAddress) -> Refusal {
     Refusal(
       .unavailable,
-      "the stored record \(address.table.name) \(address.field) of \(address.space) is unreadable")
+      "a stored record of \(address.space) cannot be read (\(address.table.name) \(address.field))")
   }
 }
 

@@ -145,7 +145,7 @@ extension Refusal {
       case .invitation: "invitation"
       case .application: "application"
       case .channelInvitation: "invitation to this channel"
-      case .stageInvitation: "invitation on stage"
+      case .stageInvitation: "invitation to the stage"
       }
     return Refusal(
       .notFound, "no such \(request) is pending: it was answered already, it has expired, or there was none",

@@ -75,7 +75,7 @@ extension CommandFailure {
     case .banned:
       return "the owner or an admin can lift the ban"
     case .duplicateContent:
-      return "this --client-id was used with other content; use another one for a new notification"
+      return "this --client-id was already used for other content; use another one for a new notification"
     case .rateLimited, .busy, .unavailable, .unknownOutcome:
       return later(error.retryAfterSeconds ?? 1)
     case .transport where error.detail.contains("certificate is not trusted"):

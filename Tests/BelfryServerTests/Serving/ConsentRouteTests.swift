@@ -115,7 +115,7 @@ import Testing
       }
       #expect(codes == [nil, nil, nil, nil] + Array(repeating: "mailboxFull", count: 4))
       #expect(
-        try Self.write(broker, as: eve, to: "bob").detail == "no room in the mailbox of bob; nothing was sent"
+        try Self.write(broker, as: eve, to: "bob").detail == "the mailbox of bob is full; nothing was sent"
       )
       #expect(try Self.write(broker, as: mia, to: "bob").status == 201)
       #expect(try Self.write(broker, as: bank, to: "bob", body: "bank").status == 201)

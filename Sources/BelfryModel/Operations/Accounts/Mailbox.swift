@@ -76,6 +76,6 @@ extension DecisionContext {
 extension Refusal {
   package static func mailboxFull(_ accounts: [AccountID], field: String?) -> Refusal {
     let names = accounts.map(\.text).joined(separator: ", ")
-    return Refusal(.mailboxFull, "no room in the mailbox of \(names); nothing was sent", field: field)
+    return Refusal(.mailboxFull, "the mailbox of \(names) is full; nothing was sent", field: field)
   }
 }

@@ -63,7 +63,8 @@ package struct ChangeChannelList: SpaceOperation {
     let channel = try draft.records.channel(id, of: space)
     if list == .block, id == draft.settings.defaultChannelId {
       throw Refusal(
-        .forbidden, "nobody can be blocked from the default channel; ban them from the server instead",
+        .forbidden,
+        "nobody can be blocked from the default channel; ban the accounts from the server instead",
         field: "channelId")
     }
     if adds { for account in accounts { try requireListable(try draft.knownMember(account)) } }

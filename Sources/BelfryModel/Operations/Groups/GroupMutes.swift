@@ -86,7 +86,8 @@ package struct SetGroupReceiving: SpaceOperation {
     let account = try draft.actingAccount()
     var member = try draft.requireMember()
     guard receives || member.role == .member else {
-      throw Refusal(.forbidden, "the owner and the admins receive everything in their group")
+      throw Refusal(
+        .forbidden, "the owner and the admins of a group cannot stop receiving its custom notifications")
     }
     let before = member
     try draft.set(

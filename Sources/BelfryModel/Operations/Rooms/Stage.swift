@@ -119,7 +119,8 @@ package struct SetListener: SpaceOperation {
       // The microphone is on again for a guest who comes back on stage.
       draft.change(.profile(account, in: space), to: nil)
     case .host:
-      throw Refusal(.forbidden, "the host cannot leave the stage; leaving the room closes it", field: "accid")
+      throw Refusal(
+        .forbidden, "the host cannot leave the stage; to delete the room, leave it", field: "accid")
     default: return
     }
   }

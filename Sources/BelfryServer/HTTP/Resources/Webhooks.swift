@@ -115,8 +115,8 @@ enum Webhooks {
         let count = WebhookEndpoint.formerSecretsMax
         throw Refusal(
           .tooMany,
-          "\(count) replaced secrets still sign, which is the limit; "
-            + "the first of them ends at \(Timestamp.text(milliseconds: time))")
+          "deliveries are still signed with \(count) replaced secrets, which is the limit; "
+            + "the first of them stops signing at \(Timestamp.text(milliseconds: time))")
       }
       endpoint.rotate(nowMilliseconds: now)
     }
