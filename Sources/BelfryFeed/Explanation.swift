@@ -100,28 +100,30 @@ extension FeedReader {
     if id < floor {
       return Explanation(
         visible: false, reason: Visibility.Exclusion.beyondRetention.rawValue,
-        detail: "It would be older than the retention time: it has been trimmed.", facts: facts)
+        detail:
+          "A notification with this id would be older than the retention time, so it is no longer kept.",
+        facts: facts)
     }
     if isRead {
       return Explanation(
         visible: false, reason: Visibility.Exclusion.read.rawValue,
         detail:
-          "\(view.account) has marked it read, or everything up to it, and so have all others that it was for:"
+          "\(view.account) has marked it read, or everything up to it, and so have all its other receivers:"
           + " it is no longer kept.", facts: facts)
     }
     if let space = snapshot.spaceTrimmed(through: id) {
       return Explanation(
         visible: false, reason: Self.trimmed,
         detail:
-          "\(space) keeps only its latest entries, and the entries of that time have been trimmed. If the notification was sent"
-          + " there, it was trimmed with them.",
+          "\(space) keeps only its latest notifications, and those of that time have been removed. If the notification was sent"
+          + " there, it was removed with them.",
         facts: Explanation.Facts(
           space: space.key, sentAt: id.unixMilliseconds, read: view.read.contains(id, in: space)))
     }
     if let joined = snapshot.spaceJoinedAfter(id) {
       return Explanation(
         visible: false, reason: Visibility.Exclusion.joinedAfter.rawValue,
-        detail: "No log holds it. If it was sent to \(joined), \(view.account) joined after it was sent.",
+        detail: "It is not found. If it was sent to \(joined), \(view.account) joined after it was sent.",
         facts: Explanation.Facts(sentAt: id.unixMilliseconds, memberSince: view.memberSince(joined)))
     }
     throw refusal
@@ -137,9 +139,9 @@ extension Explanation {
     visible = false
     reason = Self.notIndexed
     detail =
-      "\(account) is in the roster of \(space), but the account's own index does not name the space, so the account's feed "
-      + "does not show it. An index is a few seconds late at most. If this persists, Redis has lost a part of the index: add "
-      + "the account to the space again, which repairs the index, or wait until the sweep repairs it."
+      "\(account) is a member of \(space), but the list of the account's spaces lacks it, so the account's feed does not show "
+      + "it. This list is a few seconds late at most. If it still lacks the space later, Redis has lost a part of the list: "
+      + "add the account to the space again, which repairs the list, or wait until the sweep repairs it."
   }
 
   /// The reason where an account's index has forgotten a space that the account is in.
@@ -231,7 +233,7 @@ extension Visibility.Inclusion {
   fileprivate func sentence(_ account: AccountID, _ place: String) -> String {
     switch self {
     case .named:
-      "\(account) is named in it, as a receiver or because it is about them; no subscription needed."
+      "It names \(account) as a receiver, or it is about \(account); no subscription is needed."
     case .openToAll: "It went to everybody \(place), and \(account) belonged there when it was sent."
     case .subscribedBefore:
       "It went to subscribers \(place), and \(account) had subscribed before it was sent."
@@ -247,15 +249,15 @@ extension Visibility.Exclusion {
     case .joinedAfter: "\(account) joined after it was sent."
     case .leftBefore: "\(account) had left before it was sent."
     case .leftSince:
-      "It concerned only those inside, and \(account) has left since it was sent."
-    case .leftOut: "It was for the others: it names \(account) as an exception."
+      "It is shown only to accounts inside, and \(account) has left since it was sent."
+    case .leftOut: "It was sent to the others: \(account) was left out."
     case .notNamed: "It was sent to named accounts only, and \(account) is not one of them."
     case .notInChannel: "\(account) was not in channel \(audience.channel?.text ?? "") when it was sent."
     case .blocked:
       "\(account) was on the block list of channel \(audience.channel?.text ?? "") when it was sent."
     case .stopped: "\(account) had stopped receiving the group's custom notifications before it was sent."
     case .notSubscribed:
-      "The server was above the threshold, so it went to subscribers \(place); \(account) has no such subscription."
+      "The server had more members than its subscription threshold, so it went only to subscribers \(place); \(account) has no such subscription."
     case .subscribedAfter:
       "It went to subscribers \(place), and \(account) subscribed only after it was sent."
     case .subscriptionEndedBefore:

@@ -15,7 +15,7 @@ import Testing
       #expect(
         outcome.out == """
           bob does not see 7: bob marked it read.
-          It was sent at 2026-01-09 18:02:11 to server 12, stamped "subscribed channel:77 +carol,dave": for subscribers \
+          It was sent at 2026-01-09 18:02:11 to server 12, with the audience "subscribed channel:77 +carol,dave": for subscribers \
           of channel 77, and for carol, dave.
           bob has been a member since 2026-01-09 18:02:10, is subscribed, is not named in it and has \
           marked it read.

@@ -5,7 +5,7 @@ extension Catalogue {
     lasting: .whileInside)
   package static let roomAttendeeLeft = NotificationType(
     402, "roomAttendeeLeft", in: .room, attach: ["accid", "reason"],
-    parties: "the account that left, although it is outside",
+    parties: "the account that left, although it is no longer inside",
     others: .everyMember, lasting: .whileInside)
   package static let roomHandChanged = NotificationType(
     403, "roomHandChanged", in: .room, attach: ["accid", "raised"], others: .everyMember,

@@ -28,7 +28,7 @@ enum ExplanationText {
       guard let place = text("space") else { return "Its id says that it was sent at \(time)." }
       let audience =
         text("audience").map { text in
-          ", stamped \"\(text)\"" + (ExplanationText.meaning(of: text).map { ": " + $0 } ?? "")
+          ", with the audience \"\(text)\"" + (ExplanationText.meaning(of: text).map { ": " + $0 } ?? "")
         } ?? ""
       return "It was sent at \(time) to \(ExplanationText.place(place))\(audience)."
     }
