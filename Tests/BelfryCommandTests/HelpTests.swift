@@ -141,8 +141,9 @@ import Testing
     ("server decline", "a message to the account that asked"),
     ("server refuse", "a message to the account that asked"),
     ("channel decline", "a message to the account that asked"),
-    ("server accept", "only a decline passes it on"), ("server approve", "only a decline passes it on"),
-    ("channel accept", "only a decline passes it on"),
+    ("server accept", "the message is passed on only if you decline or refuse"),
+    ("server approve", "the message is passed on only if you decline or refuse"),
+    ("channel accept", "the message is passed on only if you decline or refuse"),
   ])
   func `the help tells who reads a postscript`(name: String, readers: String) throws {
     let command = try #require(table.commands.first { $0.name == name })

@@ -18,7 +18,8 @@ package enum AccountRoutes {
     "who may invite the account to servers, channels and groups")
   private static let mayAdd = Field(
     "mayAdd", Kind<AccountRecord.Circle>.choice,
-    "which of them may add the account without asking, in spaces that need no consent; the others send an invitation"
+    "which of the accounts that may invite may also add the account without asking, in spaces that need no consent; "
+      + "the others send an invitation"
   )
 
   private static let shape = Shape.resource(
@@ -126,7 +127,7 @@ package enum AccountRoutes {
   ) { server, channel in ChannelPlace(server: server, channel: channel) }
   private static let servers = Field(
     "servers", .list(.id, counts: 1...Limits.subscriptionsPerCall),
-    "the servers to subscribe to, for their own notifications")
+    "the servers, for notifications to the server itself and not to its channels")
   private static let channels = Field(
     "channels", .list(place, counts: 1...Limits.subscriptionsPerCall), "the channels")
   private static let subscribe = Field("subscribe", .flag, "true to subscribe, false to unsubscribe").needed

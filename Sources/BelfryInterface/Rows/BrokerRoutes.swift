@@ -21,7 +21,8 @@ package enum BrokerRoutes {
         "Redis cannot save to its disk: all changes are refused; reading still works"),
       .sometimes(
         "clock", .words("ClockStatus", ["apart", "ahead"]),
-        "the sweep is paused: the clocks of Redis and the broker differ, or Redis's clock has stepped forward"
+        "why the sweep, which removes old data, is paused: `apart`: the clocks of Redis and the broker differ; "
+          + "`ahead`: Redis's clock has stepped forward"
       ),
     ])
 
@@ -79,7 +80,8 @@ extension BrokerRoutes {
         "the reasons why Redis refuses writes, as this broker last saw: `memory`, `disk`; normally empty"),
       .sometimes(
         "sweepWaits", .text,
-        "why the sweep is paused: `apart` and `ahead` as in readiness; `unproven`: no broker has swept for a while"
+        "why the sweep, which removes old data, is paused: `apart` and `ahead` as in `GET /readyz`; "
+          + "`unproven`: no broker has swept for a while"
       ),
       .always(
         "workFailures", .map(.count),
@@ -98,7 +100,7 @@ extension BrokerRoutes {
   private static let difference: [Property] = [
     .always("setting", .text, "the name of the setting; `secret` is the secret that signs tokens"),
     .always("here", .text, "the value on this broker"),
-    .always("keyspace", .text, "the value in the keyspace's format record"),
+    .always("keyspace", .text, "the value that is stored in the keyspace"),
   ]
 
   private static let loop: [Property] = [

@@ -17,7 +17,9 @@ enum FeedEvents {
       "preferences", AccountRoutes.preferencesShape,
       "the account's preferences have changed: drop everything shown; all unread notifications that match them follow"
     ),
-    EventShape("read", read, "another device of the account marked these read, or everything up to one"),
+    EventShape(
+      "read", read,
+      "another device of the account marked these notifications as read, or everything up to one of them"),
     EventShape(
       "counts", counts,
       "the number of unread notifications; only with `counts=1`, at the start and after each change, at most once a second"
@@ -47,7 +49,7 @@ enum FeedEvents {
             [
               .always("space", .space, "such as `server:7`, `group:9`, `account:alice`"),
               .always("unread", .count, "the number of unread notifications in it"),
-            ])), "the entries with unread notifications"),
+            ])), "the spaces with unread notifications"),
       .always(
         "types",
         .list(
@@ -56,7 +58,7 @@ enum FeedEvents {
             [
               .always("type", .integer([0...Int.max]), "the type; see `GET /v1/types`"),
               .always("unread", .count, "the number of unread notifications of it"),
-            ])), "the entries with unread notifications"),
+            ])), "the types with unread notifications"),
       .always("isCapped", .flag, "whether more notifications are unread than were counted"),
     ])
 
@@ -70,7 +72,7 @@ enum FeedEvents {
     "DeviceEvent",
     [
       .always("operation", .text, "the operation"),
-      .always("of", .text, "the kind of space, as `in` of a type"),
+      .always("of", .text, "the kind of space, in the words of `in` in `GET /v1/types`"),
       .always(
         "target", .resource("DeviceEventTarget", .jsonObject(bytesMax: .max)),
         "the space and the accounts concerned"),

@@ -21,7 +21,7 @@ package enum GroupRoutes {
     "reason", .text(characters: 0...Limits.messageCharacters), "a short reason")
   private static let unusedReason = Field(
     "reason", .text(characters: 0...Limits.messageCharacters),
-    "no notification contains it; only a decline passes it on")
+    "no notification contains it; the reason is passed on only if you decline or refuse")
   private static let message = Field(
     "message", .text(characters: 0...Limits.messageCharacters), "a message to the invitees")
   private static let withMembers = Field("members", .flag, "whether to include up to 200 members")

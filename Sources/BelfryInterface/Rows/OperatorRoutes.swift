@@ -173,8 +173,8 @@ package enum OperatorRoutes {
 
   private static let moving: [Property] = [
     .always("partition", .count, "its number"),
-    .always("from", .text, "the node that still answers for it"),
-    .always("to", .text, "the name that the cluster gives the other node"),
+    .always("from", .text, "the node that still serves it"),
+    .always("to", .text, "the node that it is moving to, by the name that the cluster gives that node"),
   ]
 
   package static let nodes = endpoint(

@@ -135,7 +135,7 @@ extension RoomRoutes {
     operation: SetHand.self, options: RouteOptions(done: "raised the hand", accountMayBeLeftOut: true))
   package static let lowerHand = endpoint(
     .delete, room + "/hands/{accid}", .token, "room lower-hand",
-    "Lower a hand: your own, or as the host another attendee's", path: roomId, accid,
+    "Lower your own hand or, as the host, another attendee's", path: roomId, accid,
     operation: SetHand.self, options: RouteOptions(done: "lowered the hand", accountMayBeLeftOut: true))
 }
 
@@ -161,11 +161,11 @@ extension RoomRoutes {
     options: RouteOptions(done: "declined the invitation"))
   package static let stepDown = endpoint(
     .delete, room + "/stage/{accid}", .token, "room step-down",
-    "Leave the stage, or as the host make a guest a listener", path: roomId, accid,
+    "Leave the stage or, as the host, make a guest a listener", path: roomId, accid,
     operation: SetListener.self, options: RouteOptions(done: "made a listener", accountMayBeLeftOut: true))
   package static let microphone = endpoint(
     .put, room + "/microphones/{accid}", .token, "room microphone",
-    "Switch a microphone on stage: your own on or off, or as the host another attendee's off", path: roomId,
+    "Switch your own microphone on or off or, as the host, another attendee's off", path: roomId,
     accid,
     body: on.needed, operation: SetMicrophone.self,
     options: RouteOptions(done: "switched the microphone", accountMayBeLeftOut: true))

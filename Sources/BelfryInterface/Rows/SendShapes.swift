@@ -15,7 +15,9 @@ package enum SendShapes {
       Property(
         "toAccids", .list(.account, counts: 1...Limits.namedReceivers),
         "the receivers, each once: members of that space, or any accounts if no space is given"),
-      Property("toType", .choice(ToType.self), "the form of addressing; must match the fields above"),
+      Property(
+        "toType", .choice(ToType.self),
+        "the form of addressing; must match the fields that name the receivers"),
       Property(
         "type", .integer([Catalogue.custom.code...Catalogue.custom.code]),
         "must be this type: the other types come from operations"),
@@ -41,7 +43,7 @@ package enum SendShapes {
         "setting", .resource("SentSetting", NotificationSetting.properties),
         "settings for storing, pushing and routing"),
       Property(
-        "env", .text(bytes: 0...Limits.envBytes), "selects the configuration of callbacks and webhooks"),
+        "env", .text(bytes: 0...Limits.envBytes), "a word that selects which callbacks and webhooks apply"),
       Property("expireAt", .time, "when the notification expires; a time in the future"),
     ], rule: .someOf(["serverId", "groupId", "roomId", "toAccids"]),
     usual: ["serverId", "messageClientId", "body"])
@@ -97,7 +99,8 @@ extension NotificationSetting {
         "needBadge", .flag, "whether it counts in the badge of an app",
         standard: .bool(standard.needBadge)),
       Property(
-        "needPushNick", .flag, "whether a push names the sender", standard: .bool(standard.needPushNick)),
+        "needPushNick", .flag, "whether a push shows the sender's nick",
+        standard: .bool(standard.needPushNick)),
       Property(
         "routeEnable", .flag, "whether webhooks get a copy of it", standard: .bool(standard.routeEnable)),
     ]
@@ -134,13 +137,13 @@ extension Notification {
         "fromClientType", SendShapes.clientType, "the kind of client that sent it, as its sender gave it"),
       .sometimes("fromDeviceId", .device, "the device that sent it"),
       .sometimes("body", .text, "the text"),
-      .sometimes("ext", .text, "anything beside"),
+      .sometimes("ext", .text, "application data, usually JSON"),
       .sometimes("attach", .json(bytesMax: Int.max), "the details of an event, or what the sender attached"),
       .sometimes(
         "pushPayload", .resource("PushPayload", .jsonObject(bytesMax: Int.max)),
         "attributes for the push service"),
       .sometimes("pushContent", .text, "the text of a push"),
-      .sometimes("env", .text, "selects the configuration of callbacks and webhooks"),
+      .sometimes("env", .text, "a word that selects which callbacks and webhooks apply"),
       .sometimes("expireAt", .time, "when the notification expires"),
       .sometimes("callbackExt", .text, "data that a callback returned"),
     ])

@@ -10,12 +10,12 @@ package enum SocketRoutes {
   /// A page does not know which cookies its browser sends along.
   package static let saysLater = Field(
     "connect", .integer(0...1),
-    "1: the first frame has the token, and a cookie of the request is ignored"
+    "1: the token comes in the first frame, and a cookie of the request is ignored"
   ).otherwise(0, 0)
 
   package static let socket = endpoint(
     .get, "/v1/socket", .tokenLater, "notification socket",
-    "Open a WebSocket: the same feed as the stream's, and sends, marks and subscriptions in addition",
+    "Open a WebSocket: it carries the same feed as the stream, and takes sends, marks and subscriptions",
     query: NotificationRoutes.after, NotificationRoutes.withCounts, NotificationRoutes.ticket,
     saysLater, refusals: [.tooMany], answers: .socket(FeedEvents.all),
     options: RouteOptions(hasCommand: false, takesTicket: true))

@@ -18,7 +18,7 @@ extension CommandOption {
     .value("status", "N", "0, or more than 10000"),
     .value("from", "ACCID", "the sender, with an app or operator token").setting("fromAccount"),
     .value("nick", "TEXT", "the sender's nick").setting("fromNick"),
-    .value("env", "TEXT", "selects the configuration of callbacks and webhooks"),
+    .value("env", "TEXT", "a word that selects which callbacks and webhooks apply"),
     .value("expire-at", "TIME", "when it expires: \(TimeText.inputRule(.ahead))"),
     .flag("live-only", "only for devices that are connected now; never stored"),
     .flag("push", "may be sent as a push"),
