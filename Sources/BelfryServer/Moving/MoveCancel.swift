@@ -49,7 +49,8 @@ struct MoveCancel {
   private func clean(afterOpen fields: MoveFormatFields, _ id: String?) async throws(BackupError) -> String? {
     guard let target else {
       throw nothing(
-        "it is not being moved", advice: "name the Redis that was moved to with --to, to remove copies")
+        "it is not being moved", advice: "to remove copies, name the Redis that they were copied to with --to"
+      )
     }
     guard let claim = try await target.readRecord().record,
       claim.stage == .arriving || claim.stage == .cancelled,

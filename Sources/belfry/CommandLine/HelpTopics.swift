@@ -19,18 +19,24 @@ extension HelpTopic {
     rows: [
       ("BELFRY_URL", "the broker's URL, like --url"),
       ("BELFRY_CA", "a PEM file with the authorities that sign the broker's certificate, like --ca"),
-      ("BELFRY_TOKEN", "the token, like --token: arguments are visible to everybody on the machine"),
+      (
+        "BELFRY_TOKEN",
+        "the token, like --token, and safer: arguments are visible to everybody on the machine"
+      ),
       (
         "BELFRY_DATA",
         "the broker's data folder, like --data of serve, check-config, backup, restore, move and token"
       ),
       ("BELFRY_MOVE_TO", "the Redis to move to, like --to of move"),
-      ("BELFRY_SECRET_FILE", "the file with the secret that signs tokens: serve, check-config, token"),
+      ("BELFRY_SECRET_FILE", "the file with the secret that signs tokens, for serve, check-config and token"),
       ("BELFRY_SECRET", "the secret itself"),
       ("BELFRY_CONFIG", "the broker's configuration file, like --config"),
       ("BELFRY_…", "any other setting of the broker: belfry check-config lists them all"),
       ("COLUMNS", "the width of tables on a terminal; by default the terminal's width"),
-      ("NO_COLOR", "if it is not empty, nothing is coloured; nor if TERM is dumb, or in a pipe"),
+      (
+        "NO_COLOR",
+        "if it is not empty, nothing is coloured; the same if TERM is dumb, or if the output goes to a pipe or file"
+      ),
       ("TZ", "the time zone in which times are shown"),
     ])
 }

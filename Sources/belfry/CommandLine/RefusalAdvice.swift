@@ -26,7 +26,7 @@ extension CommandFailure {
 
   /// The same for a user, who asks somebody else or does without.
   private static func advice(toUserOnForbidden detail: String, _ command: Command?) -> String? {
-    if detail.contains("scope") { return "a token with that scope comes from where your token comes from" }
+    if detail.contains("scope") { return "ask for a token with that scope where you got your token" }
     if detail.contains("operator") {
       let role = detail.contains("app") ? "app" : "operator"
       return

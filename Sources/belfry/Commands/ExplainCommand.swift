@@ -5,9 +5,9 @@ extension Command {
   static let explain = Command(
     name: "explain", summary: "show why an account sees a notification or not",
     detail: """
-      Says in sentences whether the account sees the notification and why; where and when it was sent, and its \
-      receivers; since when the account has been a member and a subscriber; whether the notification names it, \
-      and whether it has marked it read. This needs an app's or an operator's token.
+      Says whether the account sees the notification, and why. Also says where and when the notification was \
+      sent and to which receivers, since when the account has been a member, and whether the account is \
+      subscribed, is named in the notification and has marked it read. This needs an app's or an operator's token.
       """,
     operands: [Operand(name: "MESSAGE", meaning: "the notification", isRequired: false)],
     options: [

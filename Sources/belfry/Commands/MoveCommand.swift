@@ -5,20 +5,20 @@ extension Command {
   static let move = Command(
     name: "move", summary: "move all data of brokers to a cluster, or to another Redis",
     detail: """
-      Brokers answer 503 from the pause, whose time is printed, until they are started with the new \
-      address. Every key is compared on both sides before the target is opened, and the command ends with \
-      0 only if all are equal. If anything fails, the keyspace is given back. After an interruption the \
-      same command continues the move, or with --cancel gives the keyspace back. Without --from it moves \
-      the Redis that belfry serve would use, including the embedded one of a running broker. Put URLs \
-      with a password into BELFRY_REDIS and BELFRY_MOVE_TO.
+      Pauses the brokers, and prints when. From then on they answer 503, until they are started with the \
+      new address. Every key is compared on both sides before the target is opened, and the command ends \
+      with 0 only if all are equal. If anything fails, the brokers go on with the Redis that they had. After \
+      an interruption the same command continues the move, or with --cancel undoes it. Without --from it \
+      moves the data of the Redis that belfry serve would use, including the embedded one of a running \
+      broker. Put URLs with a password into BELFRY_REDIS and BELFRY_MOVE_TO.
       """,
     options: [
       .value("from", "URL", "the Redis that brokers use now: redis://, rediss:// or unix://"),
-      .value("to", "URL", "a Redis without Belfry data, or any node of such a cluster"),
+      .value("to", "URL", "a Redis without Belfry data, or any node of a cluster without Belfry data"),
       .value(
         "partitions", "N",
         "the new number of partitions, a larger power of two; unchanged by default"),
-      .flag("cancel", "cancel an unfinished move, and give the keyspace back"),
+      .flag("cancel", "cancel an unfinished move, and give the keyspace back to the old Redis"),
       .value("config", "FILE", "the broker's configuration file"),
       .value("data", "DIR", "the broker's data folder; by default data"),
       .flag("json", "print one JSON value"),
@@ -44,7 +44,8 @@ extension Invocation {
     let isCancelled = arguments.isSet("cancel")
     let target = arguments.text("to") ?? variable("BELFRY_MOVE_TO")
     guard target != nil || isCancelled else {
-      throw UsageError("--to is needed: a Redis without Belfry data, or any node of such a cluster")
+      throw UsageError(
+        "--to is needed: a Redis without Belfry data, or any node of a cluster without Belfry data")
     }
     for (option, name) in [("from", "BELFRY_REDIS"), ("to", "BELFRY_MOVE_TO")] {
       guard let url = arguments.text(option), url.withoutCredentials != url else { continue }

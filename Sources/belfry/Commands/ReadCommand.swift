@@ -10,7 +10,7 @@ extension Command {
       """,
     options: [
       .list("message", "ID", "the notifications"),
-      .value("up-to", "ID|all", "everything up to this one, or everything"),
+      .value("up-to", "ID|all", "everything up to this notification; all for everything"),
     ] + CommandOption.connection,
     examples: [
       Example("read --message 309237645312 309237645316", "two of them"),

@@ -50,7 +50,8 @@ extension Command {
     operands: [Operand(name: "KID", meaning: "the secret's kid, as secret list shows it")],
     options: [.dataFolder, .yes, .flag("json", "print one JSON value per line")],
     examples: [
-      Example("secret retire 3vXw0aQz --data data", "after a rotation, or when it became known"),
+      Example(
+        "secret retire 3vXw0aQz --data data", "after a rotation, or when others have learned the secret"),
       Example("secret retire 3vXw0aQz --data data --yes", "in a script, where nobody can be asked"),
     ],
     run: { invocation in

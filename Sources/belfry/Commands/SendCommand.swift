@@ -18,7 +18,8 @@ extension Command {
       + CommandOption.connection,
     examples: [
       Example("send --server 12 --body \"Practice is at seven.\"", "to everyone in server 12"),
-      Example("send --server 12 --channel 34 --to bob,carol --body \"You are on.\"", "to two of a channel"),
+      Example(
+        "send --server 12 --channel 34 --to bob,carol --body \"You are on.\"", "to two members of a channel"),
       Example("send --group 56 --body -", "to a group, the text from standard input"),
       Example("send --to dave --body Hello --client-id hello-1", "to one account, safe to repeat"),
     ],

@@ -4,8 +4,8 @@ extension Command {
   static let serve = Command(
     name: "serve", summary: "run a broker",
     detail: """
-      Runs until SIGTERM or SIGINT. Then it sends connected consumers to other brokers, finishes the \
-      requests in flight, and exits with 0. A second signal ends it at once. Every setting can also be \
+      Runs until SIGTERM or SIGINT. Then it tells connected clients to connect to other brokers, finishes \
+      the requests in flight, and exits with 0. A second signal ends it at once. Every setting can also be \
       given in the configuration file or in the environment (BELFRY_LISTEN and so on); options override \
       the environment, which overrides the file.
       """,
@@ -40,7 +40,7 @@ extension CommandOption {
     .value("loops", "N", "event loops, each a thread; one per processor by default"),
     .value(
       "partitions", "N",
-      "the number of partitions of a new keyspace, a power of two up to 1024; 64 by default. It cannot be changed later"
+      "the number of partitions of a new keyspace, a power of two up to 1024; 64 by default. Later only belfry move can raise it"
     ),
   ]
 }

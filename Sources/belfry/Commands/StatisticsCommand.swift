@@ -6,8 +6,9 @@ extension Command {
   static let statistics = Command(
     name: "stats", summary: "show statistics of the broker, in total and by event loop",
     detail: """
-      Shows totals first, then each event loop; for more than four loops, the least and the most. Numbers \
-      that are 0 everywhere are left out. This needs an app's or an operator's token.
+      Shows each number in total and for each event loop. If there are more than four loops, shows the lowest \
+      and the highest number of a loop instead. Numbers that are 0 everywhere are left out. This needs an \
+      app's or an operator's token.
       """,
     options: [
       .flag("all", "also show numbers that are 0"),

@@ -76,7 +76,7 @@ private struct Tail {
   private var farewell: String {
     switch kickReason {
     case "replaced":
-      "another stream of the account\(kicker.map { ", on \($0)," } ?? "") took the place of this one (logins)"
+      "another stream of the account\(kicker.map { ", on \($0)," } ?? "") took the place of this one (setting logins)"
     case "ended": "this stream was ended by a request"
     default: "the broker ended the stream for good"
     }

@@ -12,7 +12,8 @@ extension Command {
     ] + CommandOption.connection,
     examples: [
       Example("unread", "what the token's account has not read"),
-      Example("unread --as bob --wait 30s --json", "what bob has not read, or the next that comes in 30 s"),
+      Example(
+        "unread --as bob --wait 30s --json", "what bob has not read; if nothing, what comes within 30 s"),
     ],
     run: { invocation in
       let client = try invocation.client()

@@ -5,7 +5,7 @@ import FoundationEssentials
 /// The answer of `GET /v1/stats` to be read at a glance: first what holds for the broker, then each number, its total before
 /// those of the loops. Numbers that are 0 everywhere are left out, so that it fits a screen.
 struct StatisticsText {
-  /// With more loops than this a line shows the least and the most of them.
+  /// With more loops than this a line shows the lowest and the highest number of them.
   private static let loopColumnsMax = 4
   /// The total of these is the longest time of any loop and not the sum.
   private static let timeSuffix = "seconds"
