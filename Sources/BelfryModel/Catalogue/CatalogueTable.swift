@@ -5,9 +5,9 @@ extension NotificationType {
     var words = [parties, others.words].compactMap(\.self).joined(separator: "; ")
     switch (except, operatorPart) {
     case (let except?, .likeOthers): words += ", except \(except)"
-    case (let except?, _): words += ", except \(except) and the operator"
-    case (nil, .leftOut): words += ", except the operator"
-    case (nil, .leftOutOfRosters): words += ", except the operator where the channel keeps a roster"
+    case (let except?, _): words += ", except \(except) and the account that acted"
+    case (nil, .leftOut): words += ", except the account that acted"
+    case (nil, .leftOutOfRosters): words += ", except the account that acted where the channel keeps a roster"
     case (nil, .likeOthers): break
     }
     return lasting == .whileInside ? words + ", while inside" : words

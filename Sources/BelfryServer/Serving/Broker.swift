@@ -146,7 +146,7 @@ final class Broker: Sendable {
 
   private var looks: [@Sendable () -> Void] {
     let keyFiles = readKeys.map { read in
-      RereadFiles(from: keys, reading: read, onFailure: "keys are unchanged") { [self] in take($0) }
+      RereadFiles(from: keys, reading: read, onFailure: "token keys are unchanged") { [self] in take($0) }
     }
     return [keyFiles.map { $0.look }, certificate.map { $0.look }].compactMap { $0 }
   }
@@ -163,7 +163,7 @@ final class Broker: Sendable {
     do throws(TokenError) {
       try change { current throws(TokenError) in try keys.with(fetched: current.fetched) }
     } catch {
-      Log.line("keys are unchanged", ["cause": error.cause])
+      Log.line("token keys are unchanged", ["cause": error.cause])
     }
   }
 
@@ -191,7 +191,7 @@ final class Broker: Sendable {
     }
     guard let keys = try changed.get() else { return }
     Log.line(
-      "keys have changed",
+      "token keys have changed",
       ["signing": keys.signing.kid.string, "accepted": keys.acceptedKids.joined(separator: " ")])
   }
 

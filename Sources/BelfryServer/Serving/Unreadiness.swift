@@ -19,7 +19,7 @@ enum Unreadiness: Sendable, Hashable {
   private var detail: String {
     switch self {
     case .shuttingDown: "this broker is shutting down"
-    case .starting: "this broker is starting: not every loop of it has reached Redis yet"
+    case .starting: "this broker is starting: not every event loop has reached Redis yet"
     case .redisAway: "Redis cannot be reached"
     case .diskFull: "Redis does not run, because its disk is full"
     case .keyspaceRefused(let words): words

@@ -37,7 +37,7 @@ import Testing
         words
           == (isDiskFull
             ? "Redis does not run, because its disk is full"
-            : "this broker is starting: not every loop of it has reached Redis yet"))
+            : "this broker is starting: not every event loop has reached Redis yet"))
       broker.drain()
       try await running
     }

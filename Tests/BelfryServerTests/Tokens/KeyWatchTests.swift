@@ -23,7 +23,7 @@ import Testing
         try TokenKeys(for: fixed, inDataFolder: folder.path)
       }
       let seen = SeenKeys()
-      let files = RereadFiles(from: try read(), reading: read, onFailure: "keys are unchanged") {
+      let files = RereadFiles(from: try read(), reading: read, onFailure: "token keys are unchanged") {
         seen.add($0)
       }
       let looks = Looks()
