@@ -142,8 +142,6 @@ package struct EmbeddedRedisSettings: Sendable, Hashable {
   package var maxMemoryBytes: Int?
   /// The time between SIGTERM and SIGKILL. No setting.
   package var stopTimeout = RedisLaunch.stopTimeout
-  /// With less free space in Redis's folder, its disk counts as full. No setting.
-  package var diskFullBelowBytes = DiskSpace.fullBelowBytes
   static let maxMemoryBytesMin = 16 << 20
 
   package init() {}

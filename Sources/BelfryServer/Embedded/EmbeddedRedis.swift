@@ -30,7 +30,9 @@ package final class EmbeddedRedis: Sendable {
   private let isScratch: Bool
   private let report: @Sendable (Event) -> Void
   private let running = Mutex<Running?>(nil)
-  private let fullDisk = Atomic(false)
+  private let disk: DiskSpace
+  /// True if the redis-server has ended, or did not start, while its disk was full.
+  private let hasEndedOnFullDisk = Atomic(false)
 
   private struct Running {
     let supervisor: RedisSupervisor
@@ -44,9 +46,11 @@ package final class EmbeddedRedis: Sendable {
   ///   - arguments: given to redis-server after all others, which they override.
   ///   - isScratch: true if nobody needs its data when this process ends before ``stop()``. Then the kernel
   ///     kills it, and it does not write its data first.
+  ///   - freeDiskBytes: the bytes that may still be written in a folder; nil if nobody knows. Called on any thread.
   ///   - report: called on the supervisor's thread.
   package init(
     in folder: DataFolder, settings: EmbeddedRedisSettings, arguments: [String] = [], isScratch: Bool = false,
+    freeDiskBytes: @escaping @Sendable (_ folder: String) -> Int? = { DiskSpace.freeBytes(in: $0) },
     report: @escaping @Sendable (Event) -> Void = { _ in }
   ) throws(StartError) {
     self.folder = folder
@@ -54,6 +58,7 @@ package final class EmbeddedRedis: Sendable {
     self.arguments = arguments
     self.isScratch = isScratch
     self.report = report
+    disk = DiskSpace(of: RedisLaunch.redisFolder(in: folder.path), freeBytes: freeDiskBytes)
     endpointURL = "unix://" + (try RedisSocketPath.choose(for: folder.path))
   }
 
@@ -66,7 +71,7 @@ package final class EmbeddedRedis: Sendable {
       folder: folder.path, socketPath: String(endpointURL.dropFirst("unix://".count)), settings: settings,
       arguments: arguments, isScratch: isScratch)
     if let processID = try launch.stopOrphan() { report(.stoppedOrphan(processID: processID)) }
-    let supervisor = try RedisSupervisor(launch) { [self] event in
+    let supervisor = try RedisSupervisor(launch, disk: disk) { [self] event in
       note(event)
       report(event)
     }
@@ -82,15 +87,17 @@ package final class EmbeddedRedis: Sendable {
     running.withLock { $0 = Running(supervisor: supervisor, thread: thread) }
   }
 
-  /// True while the redis-server does not run and its disk is full. May be asked from any thread.
-  package var isDiskFull: Bool { fullDisk.load(ordering: .relaxed) }
+  /// True from an end of the redis-server on a full disk until the disk has room. A start between does not count, since a
+  /// redis-server may start on a full disk and end again with its first write. May be asked from any thread.
+  package var isDiskFull: Bool {
+    guard hasEndedOnFullDisk.load(ordering: .relaxed) else { return false }
+    if disk.freeBytesWhileFull != nil { return true }
+    hasEndedOnFullDisk.store(false, ordering: .relaxed)
+    return false
+  }
 
   private func note(_ event: Event) {
-    switch event {
-    case .diskFull: fullDisk.store(true, ordering: .relaxed)
-    case .started: fullDisk.store(false, ordering: .relaxed)
-    case .stoppedOrphan, .loading, .ended, .restarting, .restartFailed, .killed: break
-    }
+    if case .diskFull = event { hasEndedOnFullDisk.store(true, ordering: .relaxed) }
   }
 
   /// Returns when the redis-server has ended and everything that it acknowledged is on the disk. Does nothing

@@ -7,8 +7,6 @@ final class RedisLaunch: Sendable {
   let logPath: String
   /// The folder with Redis's data.
   let redisFolder: String
-  /// With less free space in the folder, the disk counts as full.
-  let diskFullBelowBytes: Int
   /// The time from SIGTERM to SIGKILL, in which Redis writes its data to the disk.
   let stopTimeout: Duration
   private let executable: String
@@ -30,8 +28,7 @@ final class RedisLaunch: Sendable {
   ) throws(StartError) {
     executable = try RedisExecutable.find(settings.server)
     stopTimeout = settings.stopTimeout
-    diskFullBelowBytes = settings.diskFullBelowBytes
-    let redisFolder = folder + "/redis"
+    let redisFolder = RedisLaunch.redisFolder(in: folder)
     self.redisFolder = redisFolder
     guard unsafe mkdir(redisFolder, 0o700) == 0 || errno == EEXIST else {
       throw .refused(.dataFolderUnusable, "cannot make the folder", at: redisFolder)
@@ -48,6 +45,9 @@ final class RedisLaunch: Sendable {
       ] + Self.memory(settings) + others
     lock = try RedisLock(in: redisFolder)
   }
+
+  /// The folder with Redis's data in a data folder.
+  static func redisFolder(in dataFolder: String) -> String { dataFolder + "/redis" }
 
   /// Redis gets half of the memory by default. The other half is for the pages that are copied while the
   /// append-only file is rewritten, for the broker, and for the system.

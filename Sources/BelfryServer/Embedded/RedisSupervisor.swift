@@ -8,6 +8,7 @@ import Synchronization
 /// redis-server.
 final class RedisSupervisor: Sendable {
   private let launch: RedisLaunch
+  private let disk: DiskSpace
   private let report: @Sendable (EmbeddedRedis.Event) -> Void
   private let stopRequest: EventDescriptor
   private let firstStart: EventDescriptor
@@ -23,9 +24,10 @@ final class RedisSupervisor: Sendable {
   static let versionMin = 7
 
   init(
-    _ launch: RedisLaunch, report: @escaping @Sendable (EmbeddedRedis.Event) -> Void
+    _ launch: RedisLaunch, disk: DiskSpace, report: @escaping @Sendable (EmbeddedRedis.Event) -> Void
   ) throws(StartError) {
     self.launch = launch
+    self.disk = disk
     self.report = report
     stopRequest = try StartError.system(EventDescriptor.init)
     firstStart = try StartError.system(EventDescriptor.init)
@@ -64,18 +66,29 @@ final class RedisSupervisor: Sendable {
         report(.restartFailed(error))
         reportFullDisk()
       }
-      let delay = backoff.delay(at: .now)
-      report(.restarting(after: delay))
-      if stopRequest.wait(until: .now + delay) { return }
+      guard waitForRestart(&backoff) else { return }
     }
+  }
+
+  /// With `appendfsync always` a redis-server starts on a full disk, and ends at its first write. Restarts of seconds would
+  /// then fill the log. So the next one waits for room, or for a minute.
+  /// - Returns: false if the redis-server is to stop.
+  private func waitForRestart(_ backoff: inout RestartBackoff) -> Bool {
+    let isDiskFull = disk.freeBytesWhileFull != nil
+    let delay = backoff.delay(at: .now)
+    report(.restarting(after: isDiskFull ? RestartBackoff.fullDiskPause : delay))
+    guard isDiskFull else { return !stopRequest.wait(until: .now + delay) }
+    let deadline = ContinuousClock.now + RestartBackoff.fullDiskPause
+    repeat {
+      if stopRequest.wait(until: .now + RestartBackoff.roomInterval) { return false }
+    } while .now < deadline && disk.freeBytesWhileFull != nil
+    return true
   }
 
   /// With `appendfsync always`, Redis ends itself when it cannot write. Its last words are in its own log only.
   private func reportFullDisk() {
-    guard let free = DiskSpace.freeBytes(in: launch.redisFolder),
-      DiskSpace.isFull(freeBytes: free, belowBytes: launch.diskFullBelowBytes)
-    else { return }
-    report(.diskFull(folder: launch.redisFolder, freeBytes: free))
+    guard let free = disk.freeBytesWhileFull else { return }
+    report(.diskFull(folder: disk.folder, freeBytes: free))
   }
 
   /// Starts a redis-server and waits until it answers. If it does not answer, it is killed.
@@ -160,6 +173,10 @@ struct RestartBackoff {
   static let delays = Backoff(.milliseconds(50), atMost: .seconds(5), jitter: .none)
   /// The time after which a redis-server counts as stable: if it ends later, that counts as the first end.
   static let soundAfter: Duration = .seconds(30)
+  /// The delay while the disk is full.
+  static let fullDiskPause: Duration = .seconds(60)
+  /// The interval at which a full disk is looked at. As soon as it has room, the redis-server is started.
+  static let roomInterval: Duration = .seconds(1)
 
   private var failures = 0
   private var startedAt: ContinuousClock.Instant?

@@ -57,7 +57,7 @@ final class Broker: Sendable {
   /// - Parameters:
   ///   - redisURL: the configured URL, or that of the embedded Redis.
   ///   - readKeys: reads the keys as they are configured now; nil if they never change.
-  ///   - isDiskFull: true if the embedded Redis has ended, or does not start, and its disk is full.
+  ///   - isDiskFull: true if the embedded Redis has ended, or did not start, on a full disk.
   init(
     _ configuration: Configuration, keys: TokenKeys, redisURL: String, pushKey: VAPIDKey? = nil,
     certificate: ServerCertificate? = nil, readKeys: RereadFiles<TokenKeys>.Reading? = nil,

@@ -31,6 +31,7 @@ extension LoopServices {
         try await broker.webhooks.refresh(from: administration)
       },
       PeriodicWork("redisCheck", every: Self.redisCheckInterval, asksStoreEachRound: true) { [self] in
+        broker.condition.note(hasEndedOnFullDisk: broker.isDiskFull())
         broker.condition.note(try await store.readRoom())
       },
       pusherCheck,

@@ -2,13 +2,14 @@ import BelfryRedis
 import BelfryStore
 import Synchronization
 
-/// Work that is not done although Redis answers, as the broker last saw it: writes that Redis refuses, and
-/// the sweep while there is doubt about Redis's clock. The beginning and the end of each are reported once.
+/// Work that is not done, as the broker last saw it: writes that Redis refuses, or would if it ran, and the
+/// sweep while there is doubt about Redis's clock. The beginning and the end of each are reported once.
 final class RedisCondition: Sendable {
   typealias Report = @Sendable (_ event: String, _ facts: KeyValuePairs<String, String>) -> Void
 
   private struct Content {
     var refusedWrites: Set<WriteRefusal> = []
+    var hasEndedOnFullDisk = false
     var signs = MemorySigns()
     var sweepDoubt: ClockDoubt?
   }
@@ -32,7 +33,17 @@ final class RedisCondition: Sendable {
       var refused = room.refusals
       let wasFull = content.refusedWrites.contains(.memory)
       if content.signs.isMemoryFull(wasFull: wasFull, room) { refused.insert(.memory) }
+      if content.hasEndedOnFullDisk { refused.insert(.disk) }
       content.refusedWrites = refused
+    }
+  }
+
+  /// Notes if the embedded Redis has ended on a full disk. It cannot say so itself. The end of it is reported once Redis
+  /// answers. Called from any thread.
+  func note(hasEndedOnFullDisk: Bool) {
+    change { content in
+      content.hasEndedOnFullDisk = hasEndedOnFullDisk
+      if hasEndedOnFullDisk { content.refusedWrites.insert(.disk) }
     }
   }
 

@@ -7,7 +7,7 @@ enum Unreadiness: Sendable, Hashable {
   case starting
   /// Redis was there, and is away.
   case redisAway
-  /// The embedded Redis has ended, or does not start, and its disk is full.
+  /// The embedded Redis has ended, or did not start, and its disk is full.
   case diskFull
   /// Redis holds a keyspace that this broker must not work on.
   case keyspaceRefused(String)

@@ -54,19 +54,36 @@ import Testing
     }
   }
 
+  /// The free bytes of a disk, as a test says.
+  private final class FreeBytes: Sendable {
+    private let count: Atomic<Int>
+    init(_ count: Int) { self.count = Atomic(count) }
+    func read(in folder: String) -> Int? { count.load(ordering: .relaxed) }
+    func change(to new: Int) { count.store(new, ordering: .relaxed) }
+  }
+
   @Test(arguments: [false, true])
-  func anEndWithAFullDiskNamesTheDisk(isFull: Bool) async throws {
+  func anEndWithAFullDiskNamesTheDiskAndARestartWaitsForRoom(isFull: Bool) async throws {
     try await withDataFolder { folder in
       let events = EventLog()
-      var settings = EmbeddedRedisSettings()
-      settings.diskFullBelowBytes = isFull ? .max : 0
-      let redis = try EmbeddedRedis(in: folder, settings: settings, report: events.append)
+      let freeBytes = FreeBytes(isFull ? DiskSpace.fullBelowBytes - 1 : DiskSpace.fullBelowBytes)
+      let redis = try EmbeddedRedis(
+        in: folder, settings: EmbeddedRedisSettings(), freeDiskBytes: freeBytes.read, report: events.append)
       try redis.start()
       defer { redis.stop() }
+      // A full disk alone is no end.
       #expect(!redis.isDiskFull)
       let processID = try #require(
         try RedisCLI(url: redis.endpointURL).information("process_id").flatMap { pid_t($0) })
       kill(processID, SIGKILL)
+      if isFull {
+        let isWaiting = Poll.until(.now + .seconds(60)) {
+          events.all.last == .restarting(after: RestartBackoff.fullDiskPause)
+        }
+        #expect(isWaiting && redis.isDiskFull)
+        freeBytes.change(to: .max)
+        #expect(!redis.isDiskFull)
+      }
       let isBack = Poll.until(.now + .seconds(60)) {
         events.all.count { if case .started = $0 { true } else { false } } == 2
       }

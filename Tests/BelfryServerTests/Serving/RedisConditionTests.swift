@@ -35,6 +35,18 @@ import Testing
       ])
   }
 
+  @Test func aRedisThatHasEndedOnAFullDiskRefusesWritesUntilItAnswers() {
+    let lines = Lines()
+    let condition = RedisCondition { lines.note($0, $1) }
+    condition.note(hasEndedOnFullDisk: true)
+    // It has started again, and has written nothing yet.
+    #expect(condition.note(RedisRoom()) == [.disk])
+    condition.note(hasEndedOnFullDisk: false)
+    #expect(condition.refusedWrites == [.disk], "nobody has heard of it since")
+    #expect(condition.note(RedisRoom()) == [])
+    #expect(lines.all == ["redis refuses writes reason=disk", "redis takes writes again reason=disk"])
+  }
+
   private let almostFull = RedisRoom(memory: [NodeMemory(usedBytes: 99 << 20, limitBytes: (99 << 20) + 5)])
 
   @Test func aRefusedWriteBeginsItAndAFewFreeBytesDoNotEndIt() {
