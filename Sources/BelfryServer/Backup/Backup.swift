@@ -25,6 +25,8 @@ package struct BackupReport: Sendable {
   package let secretPath: String?
   /// True if there is a secret at `secretPath`.
   package let hasSecret: Bool
+  /// The path of the key for Web Push in the broker's data folder, which no backup holds either; nil if there is none.
+  package let pushKeyPath: String?
 
   package var namedCounts: [(name: String, count: Int)] { counts.byName }
 }
@@ -90,7 +92,7 @@ package struct Backup {
     return BackupReport(
       file: file, byteCount: writer.bytesWritten, counts: written.counts,
       momentSeconds: contents.momentSeconds, secretPath: secretPath,
-      hasSecret: secretPath.map(Folder.exists) ?? false)
+      hasSecret: secretPath.map(Folder.exists) ?? false, pushKeyPath: configuration.existingPushKeyPath)
   }
 
   private static func advice(_ error: RedisError) -> String? {

@@ -40,7 +40,7 @@ package struct Restore {
     BackupReport(
       file: file, byteCount: contents.byteCount, counts: contents.counts,
       momentSeconds: contents.momentSeconds, secretPath: secretPath,
-      hasSecret: secretPath.map(Folder.exists) ?? false)
+      hasSecret: secretPath.map(Folder.exists) ?? false, pushKeyPath: configuration.existingPushKeyPath)
   }
 
   func compare(

@@ -1,3 +1,4 @@
+import BelfryHooks
 import BelfryRedis
 import BelfryStore
 import BelfrySystem
@@ -11,9 +12,9 @@ extension Restore {
   /// The draft folder next to `redis/`. It exists until it is renamed, and a broker does not start while it
   /// exists.
   static let draftName = "restoring"
-  /// The names that the data folder may contain before a restore: the secrets that the broker is to use, and
-  /// the remains of a restore that was killed.
-  private static let allowedNames: Set<String> = ["secret", "secrets", "lock", draftName]
+  /// The names that the data folder may contain before a restore: the secrets and the key that the broker is to use,
+  /// and the remains of a restore that was killed.
+  private static let allowedNames: Set<String> = ["secret", "secrets", VAPIDKey.fileName, "lock", draftName]
 
   func restoreIntoFolder() async throws(BackupError) -> BackupReport {
     let contents = try check()
@@ -43,7 +44,8 @@ extension Restore {
       throw BackupError(
         .folderNotEmpty, "it is not empty (\(others.sorted().prefix(3).joined(separator: ", ")))",
         at: held.path,
-        advice: "restore into a new folder; only secret and secrets may be there already")
+        advice:
+          "restore into a new folder; only secret, secrets and \(VAPIDKey.fileName) may be there already")
     }
     let draft = held.path + "/" + Self.draftName
     try removeLeftDraft(draft)

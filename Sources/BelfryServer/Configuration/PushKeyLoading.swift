@@ -2,6 +2,14 @@ import BelfryBytes
 import BelfryHooks
 import Glibc
 
+extension Configuration {
+  /// The key for Web Push in the data folder; nil if there is none, or if a setting names another file.
+  var existingPushKeyPath: String? {
+    let path = "\(dataFolder)/\(VAPIDKey.fileName)"
+    return push.keyFile == nil && Folder.exists(path) ? path : nil
+  }
+}
+
 extension VAPIDKey {
   static let fileName = "push-key.pem"
 

@@ -8,8 +8,8 @@ extension Command {
       Backs up the Redis that belfry serve would use with the same options: the embedded Redis of a data \
       folder, whether a broker runs on it or not, or the Redis that --redis names. Brokers go on working. \
       The file holds everything as it was at one moment, and only its owner can read it. It is checked \
-      before it gets its name. The secret is not in it: keep a copy of the secret elsewhere, and copy it \
-      again after each rotation.
+      before it gets its name. The secret and the key for Web Push (push-key.pem) are not in it: keep copies of them elsewhere, and \
+      copy the secret again after each rotation.
       """,
     operands: [Operand(name: "FILE", meaning: "the file to write; existing files are not overwritten")],
     options: CommandOption.keyspace,
@@ -27,7 +27,7 @@ extension Command {
   static let restore = Command(
     name: "restore", summary: "restore a keyspace from a file that belfry backup wrote",
     detail: """
-      Restores into a data folder that is new or holds only secrets, or into a Redis without Belfry \
+      Restores into a data folder that is new or holds only secrets and push-key.pem, or into a Redis without Belfry \
       data. No broker may be running on that folder or Redis. The restored data is counted before a broker \
       can see it; if anything fails, nothing is left behind. Notifications that were sent after the backup \
       are lost.

@@ -33,7 +33,11 @@ enum BackupText {
     default:
       secret = "The brokers' secret is not in the backup: keep a copy of it elsewhere."
     }
-    return summary("backed up to", report, in: zone) + [VisibleText.of(secret)]
+    let key = report.pushKeyPath.map {
+      "The key for Web Push is not in it either: keep a copy of \($0), too."
+    }
+    return summary("backed up to", report, in: zone)
+      + ([secret] + (key.map { [$0] } ?? [])).map(VisibleText.of)
   }
 
   static func restored(_ report: BackupReport, in zone: TimeZone) -> [String] {

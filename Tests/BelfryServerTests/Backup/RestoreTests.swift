@@ -152,12 +152,14 @@ import Testing
     }
   }
 
-  @Test func aFolderThatHoldsASecretOnlyIsTaken() async throws {
+  @Test func aFolderThatHoldsOnlySecretsAndAKeyIsTaken() async throws {
     try await withBackup { folder, file, _ in
       let data = folder.path + "/d"
       try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: false)
       _ = try folder.write("0123456789abcdef0123456789abcdef", to: "d/secret")
-      #expect(try await restore(file, data: data).hasSecret)
+      let key = try folder.write("a key", to: "d/push-key.pem")
+      let report = try await restore(file, data: data)
+      #expect(report.hasSecret && report.pushKeyPath == key)
       // Now it holds something.
       let refused = await refusal { try await restore(file, data: data) }
       #expect(refused?.code == "folderNotEmpty")
