@@ -97,16 +97,26 @@ extension Consumer {
   private var ownRing: SpaceFollower? { session.follower(in: .personal(session.account)) }
 
   /// Notes up to which id the scan is about to read entries that have not come through the rings. Should a ring break
-  /// off later, the consumer does not have to read these again (``missed(in:since:)``). Not noted for a space in
-  /// which the cursor has passed ids that the consumer has not been served: those may be what is missing. A ring without an
-  /// end has broken off, and the cursor was set back then.
+  /// off later, the consumer does not have to read these again (``missed(in:since:)``).
+  ///
+  /// The cursor may have passed ids of a space that came neither through the ring nor from the store, by an entry of another
+  /// space of the partition. Entries there were missed, so the scan begins before them. Otherwise the consumer would go back
+  /// to them only when the ring breaks off, and would be shown again what the scan had shown it by then. A ring without an end
+  /// has broken off, and the cursor was set back then.
   private func noteReach(of snapshot: FeedSnapshot) {
+    let partitions = hub.store.partitions
     var ahead: [SpaceID: MessageID] = [:]
     for (space, end, _) in snapshot.ends {
       guard let follower = session.follower(in: space) else { continue }
-      let place = output.cursor.position(in: space, hub.store.partitions)
-      let heard = follower.active.ring.end ?? place
-      if heard < end, place <= max(heard, servedByStore(in: space)) { ahead[space] = end }
+      let heard = follower.active.ring.end ?? output.cursor.position(in: space, partitions)
+      guard heard < end else { continue }
+      // Without room for a lagging space, it is as if the scan read nothing ahead.
+      guard output.cursor.addLagging(space, since: max(heard, servedByStore(in: space)), partitions) else {
+        continue
+      }
+      // The scan reads the space up to this id, which may be beyond its last entry. So an earlier place of the cursor is never
+      // taken for one that the store has not served, if the scan is given up.
+      ahead[space] = snapshot.lastID(in: partitions.holding(space))
     }
     aheadOfRings = ahead
   }

@@ -57,8 +57,9 @@ package final class Consumer: FeedListener {
   var preferredSince: MessageID?
   /// The spaces in which the latest scan reads entries that have not come through the rings, each with the last id.
   var aheadOfRings: [SpaceID: MessageID] = [:]
-  /// The cursor when the latest scan was complete: everything up to there was served, in all spaces.
-  var servedThrough = FeedCursor()
+  /// The cursor when the latest scan was complete, or with which the client came: everything up to there was served, in all
+  /// spaces.
+  var servedThrough: FeedCursor
   /// How often the cursor was set back. A scan that began before that has not read everything it has to, and starts again.
   private(set) var setbacks = 0
   private var drained: CheckedContinuation<Void, Never>?
@@ -78,6 +79,7 @@ package final class Consumer: FeedListener {
     self.device = device
     output = ConsumerOutput(cursor ?? FeedCursor(), after: hub.lastSequence, framing: framing)
     self.wantsCounts = wantsCounts
+    servedThrough = cursor ?? FeedCursor()
     isResuming = cursor != nil
     promisedFrom = cursor.map { _ in .zero }
     self.expiresAtMilliseconds = expiresAtMilliseconds

@@ -43,6 +43,28 @@ import Testing
     }
   }
 
+  /// The cursor has gone on by the rings since the last catch-up, so it stands beyond what the store has served and beyond the
+  /// ring of the space. The store is serving an entry of the space when the message of that entry is missed.
+  @Test func theEntryWasBeingShown() async throws {
+    try await withMissedStage { stage in
+      var sent = [stage.send(to: .first), stage.send(to: .second)]
+      try await stage.waitUntilShown(sent)
+      stage.catchUp()
+      try await stage.settle()
+      sent.append(stage.send(to: .second))
+      try await stage.waitUntilShown(sent)
+      sent.append(stage.send(to: .first))
+      stage.catchUp()
+      // The client takes nothing meanwhile, so the scan stays under way.
+      for _ in 0..<200 { await Task.yield() }
+      stage.live.garble(from: 0)
+      try await stage.waitUntilShown(sent)
+      sent.append(stage.send(to: .first))
+      try await stage.waitUntilShown(sent)
+      #expect(stage.shown(of: sent) == sent)
+    }
+  }
+
   /// An entry that the store has not served is shown, if its message is missed.
   @Test func anEntryThatWasNotServedIsShown() async throws {
     try await withMissedStage { stage in

@@ -61,7 +61,7 @@ package struct FeedSnapshot: Sendable {
   /// The account's own partition.
   var home: Partition { partitions.holding(.personal(view.account)) }
   package var lastIDs: [Partition: MessageID] { bounds.mapValues { $0.last } }
-  func lastID(in partition: Partition) -> MessageID { bounds[partition]?.last ?? .zero }
+  package func lastID(in partition: Partition) -> MessageID { bounds[partition]?.last ?? .zero }
   package func partition(of space: SpaceID) -> Partition { partitions.holding(space) }
 
   /// An index that still differs after so many reads is damaged, and not just changing.
