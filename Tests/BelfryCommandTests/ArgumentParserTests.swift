@@ -152,6 +152,18 @@ import Testing
     func arguments(_ value: String) -> Arguments { Arguments(operands: [value], values: ["x": [value]]) }
     #expect(try arguments("12").entity("x")?.number == 12)
     #expect(try arguments("12").entity("y") == nil)
+  @Test func `a command that changes something takes --yes, and shows it only if it asks`() throws {
+    for (words, takes, shows) in [
+      (["server", "ban", "1", "x", "--yes"], true, false), (["account", "end", "phone", "--yes"], true, false),
+      (["read", "--up-to", "all", "--yes"], true, false), (["server", "delete", "1", "--yes"], true, true),
+      (["server", "show", "1", "--yes"], false, false), (["tail", "--yes"], false, false),
+    ] {
+      guard case .command(let command, let rest) = try CommandTable.belfry.find(words) else { continue }
+      #expect(((try? ArgumentParser.parse(rest, for: command)) != nil) == takes, "\(words)")
+      #expect(HelpText.command(command).contains { $0.contains("--yes") } == shows, "\(words)")
+    }
+  }
+
     #expect(try arguments("7").integer("x", in: 1...9) == 7)
     #expect(try arguments("[1]").json("x") == [1])
     for wrong in ["", "0", "-1", "012", "1x", "9223372036854775808"] {

@@ -51,7 +51,7 @@ struct ArgumentParser {
     let equals = word.firstIndex(of: "=")
     let name = String(word[..<(equals ?? word.endIndex)])
     let attached = equals.map { String(word[word.index(after: $0)...]) }
-    guard let option = command.options.first(where: { $0.name == name }) else {
+    guard let option = command.option(named: name) else {
       throw UsageError(
         "there is no option --\(name)",
         suggestion: standingAlone(name) ?? calledElsewhere(name) ?? placeOfAccounts(name) ?? nearest(name))
@@ -180,6 +180,12 @@ struct ArgumentParser {
   private func quoted(_ word: String) -> String {
     word.contains { !$0.isLetter && !$0.isNumber && !"_.@-/:=,".contains($0) }
       ? "'" + word.replacing("'", with: "'\\''") + "'" : word
+  }
+}
+
+extension Command {
+  fileprivate func option(named name: String) -> CommandOption? {
+    options.first { $0.name == name } ?? (changesSomething && name == CommandOption.yes.name ? .yes : nil)
   }
 }
 

@@ -10,6 +10,9 @@ struct Command: Sendable {
   var detail: String?
   var operands: [Operand] = []
   var options: [CommandOption] = []
+  /// True if the command changes something. It then takes ``CommandOption/yes`` even if it does not ask, so that a script
+  /// can always give it.
+  var changesSomething = false
   let examples: [Example]
   let run: @Sendable (Invocation) async throws -> Void
 

@@ -34,6 +34,7 @@ extension Command {
       """,
     operands: [Operand(name: "FILE", meaning: "the backup")],
     options: CommandOption.keyspace,
+    changesSomething: true,
     examples: [
       Example("restore --data /var/lib/belfry belfry.backup", "then belfry serve --data /var/lib/belfry"),
       Example("restore --redis redis://redis:6379 belfry.backup", "for brokers on a separate Redis"),

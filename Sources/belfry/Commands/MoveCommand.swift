@@ -23,6 +23,7 @@ extension Command {
       .value("data", "DIR", "the broker's data folder; by default data"),
       .flag("json", "print one JSON value"),
     ],
+    changesSomething: true,
     examples: [
       Example("move --from redis://redis:6379 --to redis://node-1:7001", "to the cluster of that node"),
       Example("move --data /var/lib/belfry --to redis://node-1:7001", "for a broker with an embedded Redis"),

@@ -19,6 +19,7 @@ extension Command {
     ] + CommandOption.connection,
     examples: [
       Example(
+    changesSomething: true,
         "account prefer --space server:12 --level parties", "from server 12, only notifications about me"),
       Example(
         "account prefer --type 7,14 --level none", "no changes of servers' settings and members, anywhere"),

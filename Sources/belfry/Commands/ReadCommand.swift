@@ -12,6 +12,7 @@ extension Command {
       .list("message", "ID", "the notifications"),
       .value("up-to", "ID|all", "everything up to this notification; all for everything"),
     ] + CommandOption.connection,
+    changesSomething: true,
     examples: [
       Example("read --message 309237645312 309237645316", "two of them"),
       Example("read --up-to all --as bob", "all that bob has"),

@@ -21,7 +21,8 @@ extension Command {
     self.init(
       name: name, otherNames: request.otherNames, summary: request.summary.loweringFirst,
       detail: route.access.sentence, operands: request.operands,
-      options: request.options + listing + asking + connection, examples: request.examples(of: name),
+      options: request.options + listing + asking + connection, changesSomething: route.verb != .get,
+      examples: request.examples(of: name),
       run: { invocation in try await RouteRun(request: request, invocation: invocation).run() })
   }
 }

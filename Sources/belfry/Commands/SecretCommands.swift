@@ -32,6 +32,7 @@ extension Command {
       expired. Streams go on.
       """,
     options: [.dataFolder, .flag("json", "print one JSON value per line")],
+    changesSomething: true,
     examples: [Example("secret rotate --data data", "takes a few seconds; no restart is needed")],
     run: { invocation in
       let old = try invocation.changingSecrets { folder throws(StartError) in try folder.signing().kid }
@@ -49,6 +50,7 @@ extension Command {
     detail: "Its tokens are refused within seconds, and streams that were opened with them are ended.",
     operands: [Operand(name: "KID", meaning: "the secret's kid, as secret list shows it")],
     options: [.dataFolder, .yes, .flag("json", "print one JSON value per line")],
+    changesSomething: true,
     examples: [
       Example(
         "secret retire 3vXw0aQz --data data", "after a rotation, or when others have learned the secret"),

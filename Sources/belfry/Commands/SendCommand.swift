@@ -16,6 +16,7 @@ extension Command {
         .setting("messageClientId")
       ]
       + CommandOption.connection,
+    changesSomething: true,
     examples: [
       Example("send --server 12 --body \"Practice is at seven.\"", "to everyone in server 12"),
       Example(
@@ -41,6 +42,7 @@ extension Command {
           "messageClientId")
       ]
       + CommandOption.connection,
+    changesSomething: true,
     examples: [
       Example("resend --to dave --body Hello --client-id hello-1", "after a send whose answer was lost")
     ],

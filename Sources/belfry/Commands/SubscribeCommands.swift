@@ -12,6 +12,7 @@ extension Command {
       """,
     operands: [.places],
     options: CommandOption.connection,
+    changesSomething: true,
     examples: [
       Example("subscribe 12", "to server 12's own notifications"),
       Example("subscribe 12 12/34 56/78 --as bob", "bob, to a server and to channels of two servers"),
@@ -24,6 +25,7 @@ extension Command {
       "Each place succeeds or fails by itself. Ending a subscription that does not exist is not an error.",
     operands: [.places],
     options: CommandOption.connection,
+    changesSomething: true,
     examples: [
       Example("unsubscribe 12/34", "from channel 34 of server 12"),
       Example("unsubscribe 12 12/34 --as bob", "bob, from a server and a channel of it"),
