@@ -108,7 +108,7 @@ import Testing
     let only = "Only BELL and TIMES can be given without an option's name"
     #expect(
       refusal("great", "3", "bob") == UsageError("bob is not understood. \(only)", suggestion: "--by bob"))
-    #expect(refusal("great", "3", "softly", "--by", "a")?.suggestion == "--how softly or --for softly")
+    #expect(refusal("great", "3", "softly", "--by", "a")?.suggestion == "--how softly")
     #expect(refusal("great", "3", "4", "--by", "a") == UsageError("4 is not understood. \(only)"))
     #expect(
       refusal("--bell", "great", "--by", "a")?.suggestion
@@ -141,6 +141,10 @@ import Testing
     (["channel", "create", "12", "--invitees", "bob"], "--members ACCID,…"),
     (["group", "create", "--members", "bob"], "--invitees ACCID,…"),
     (["unread", "--account", "bob"], "--as ACCID"),
+    (["server", "create", "--name", "x", "--invitees", "bob"], "belfry server invite SERVER [ACCID…]"),
+    (["server", "create", "--name", "x", "--account", "bob"], "--as ACCID"),
+    (["account", "prefer", "none", "--space", "group:1"], "--level none"),
+    (["send", "--to", "carol", "Hello there"], "--body 'Hello there'"),
   ])
   func `the commands there are say what belongs where`(words: [String], hint: String) throws {
     guard case .command(let command, let rest) = try CommandTable.belfry.find(words) else { return }
@@ -148,13 +152,10 @@ import Testing
     #expect(error?.suggestion?.hasPrefix(hint) == true, "\(error?.suggestion ?? "")")
   }
 
-  @Test func `values are checked by the name of their option`() throws {
-    func arguments(_ value: String) -> Arguments { Arguments(operands: [value], values: ["x": [value]]) }
-    #expect(try arguments("12").entity("x")?.number == 12)
-    #expect(try arguments("12").entity("y") == nil)
   @Test func `a command that changes something takes --yes, and shows it only if it asks`() throws {
     for (words, takes, shows) in [
-      (["server", "ban", "1", "x", "--yes"], true, false), (["account", "end", "phone", "--yes"], true, false),
+      (["server", "ban", "1", "x", "--yes"], true, false),
+      (["account", "end", "phone", "--yes"], true, false),
       (["read", "--up-to", "all", "--yes"], true, false), (["server", "delete", "1", "--yes"], true, true),
       (["server", "show", "1", "--yes"], false, false), (["tail", "--yes"], false, false),
     ] {
@@ -164,6 +165,10 @@ import Testing
     }
   }
 
+  @Test func `values are checked by the name of their option`() throws {
+    func arguments(_ value: String) -> Arguments { Arguments(operands: [value], values: ["x": [value]]) }
+    #expect(try arguments("12").entity("x")?.number == 12)
+    #expect(try arguments("12").entity("y") == nil)
     #expect(try arguments("7").integer("x", in: 1...9) == 7)
     #expect(try arguments("[1]").json("x") == [1])
     for wrong in ["", "0", "-1", "012", "1x", "9223372036854775808"] {
@@ -174,6 +179,35 @@ import Testing
     }
     #expect(throws: UsageError.self) { try arguments("hello").json("x") }
     #expect(throws: UsageError.self) { try arguments("a b").account("x") }
+  }
+}
+
+@Suite struct WordsElsewhereTests {
+  @Test func `each of them stands for a command there is, and is none itself`() {
+    let table = CommandTable.belfry
+    let last = Set(table.commands.compactMap { $0.words.last.map(String.init) })
+    for (word, verbs) in WordsElsewhere.verbs {
+      #expect(!verbs.contains(word))
+      for verb in verbs { #expect(last.contains(verb), "\(word): \(verb)") }
+    }
+    for (words, name) in WordsElsewhere.commands {
+      #expect(table.commands.contains { $0.name == name }, "\(words): \(name)")
+    }
+  }
+
+  @Test(arguments: [
+    ("member kick", "member remove"), ("server kick", "member remove"), ("group kick", "group remove-member"),
+    ("group join", "group apply"), ("room join", "room enter"), ("room stage", "room invite-on-stage"),
+    ("member invite", "server invite"), ("room raise", "room raise-hand"), ("server users", "member list"),
+    ("server add", "member add"), ("room quit", "room leave"), ("server memebers", nil),
+    ("kick", "member remove or channel remove-member or group remove-member or room remove-member"),
+    ("raise", "room raise-hand"), ("room crate", "room create"),
+  ])
+  func `a word of another system leads to the command`(typed: String, meant: String?) {
+    let error = #expect(throws: UsageError.self) {
+      try CommandTable.belfry.find(typed.split(separator: " ").map(String.init))
+    }
+    #expect(error?.suggestion == meant)
   }
 }
 

@@ -67,6 +67,8 @@ import Testing
     (["send"], "--server, --group, --room or --to"),
     (["send", "--to", "bob"], "--body is needed"),
     (["send", "--to", "bob", "--body", ""], "--body is needed"),
+    (["send", "--to", "bob", "Hello"], "Hello counts as an account of --to\n  perhaps: --body Hello"),
+    (["account", "prefer", "--level", "noen"], "--level is all or parties or none, not noen"),
     (["send", "--group", "1", "--room", "2", "--body", "x"], "--group and --room"),
     (["send", "--group", "1", "--channel", "2", "--body", "x"], "--channel goes with --server"),
     (["send", "--channel", "2", "--to", "bob", "--body", "x"], "--channel needs --server"),

@@ -1,4 +1,5 @@
 import BelfryBytes
+import BelfryModel
 
 /// Reads the words after a command's name. `--name value` and `--name=value` mean the same; after `--`
 /// everything is an operand.
@@ -7,6 +8,7 @@ struct ArgumentParser {
   private var rest: ArraySlice<String>
   private var operands: [String] = []
   private var values: [String: [String]] = [:]
+  private var lastInList: [String: String] = [:]
 
   static func parse(_ words: [String], for command: Command) throws(UsageError) -> Arguments {
     var parser = ArgumentParser(command: command, rest: words[...])
@@ -42,7 +44,7 @@ struct ArgumentParser {
     for option in command.options where option.isRequired && values[option.name] == nil {
       throw UsageError("--\(option.name) is needed: \(option.meaning)")
     }
-    return Arguments(operands: operands, values: values)
+    return Arguments(operands: operands, values: values, lastInList: lastInList)
   }
 
   // MARK: Options
@@ -72,9 +74,10 @@ struct ArgumentParser {
       try once(option, value)
     case .list:
       var words = [try value(of: option, attached)]
-      while command.operands.isEmpty, let next = rest.first, !next.hasPrefix("-") {
+      while command.operands.isEmpty, let next = rest.first, !next.hasPrefix("-"), option.couldList(next) {
         words.append(next)
         rest.removeFirst()
+        lastInList[name] = next
       }
       let named = words.flatMap { word in
         word.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -130,6 +133,17 @@ struct ArgumentParser {
     "to",
   ]
 
+  /// The words that mean other accounts than the one that acts.
+  private static let othersWords: Set<String> = [
+    "invitee", "invitees", "member", "members", "users", "accids", "to",
+  ]
+
+  /// The command that invites accounts to a space that the command creates.
+  private var inviting: Command? {
+    guard let group = command.group, command.name == "\(group) create" else { return nil }
+    return CommandTable.belfry.commands.first { $0.name == "\(group) invite" }
+  }
+
   /// The hint for `group invite --invitees bob`: each command calls the accounts by its own name.
   private func placeOfAccounts(_ name: String) -> String? {
     guard Self.accountWords.contains(name.lowercased()) else { return nil }
@@ -137,6 +151,9 @@ struct ArgumentParser {
       return "ACCID without --\(name): belfry \(command.usage)"
     }
     let lists = command.options.filter { if case .list("ACCID") = $0.kind { true } else { false } }
+    if lists.isEmpty, Self.othersWords.contains(name.lowercased()), let inviting {
+      return "belfry \(inviting.usage)"
+    }
     return (lists.first ?? command.options.first { $0.name == "as" }).map(\.form)
   }
 
@@ -167,19 +184,14 @@ struct ArgumentParser {
       ? "Nothing can be given"
       : "Only \(taken.joined(separator: " and ")) can be given"
     let open = command.options.filter { values[$0.name] == nil && $0.couldTake(word) }
-    let required = open.filter(\.isRequired)
+    // Only one of few words fits a choice, but almost every word could be the name of an account.
+    let required = open.filter(\.isChoice) + open.filter(\.isRequired)
     let meant = (required.isEmpty ? open.prefix(2) : required.prefix(1)).map {
-      "--\($0.name) \(quoted(word))"
+      "--\($0.name) \(ShellWord.quoted(word))"
     }
     return UsageError(
       "\(word) is not understood. \(alone) without an option's name",
       suggestion: meant.isEmpty ? nil : meant.joined(separator: " or "))
-  }
-
-  /// Quoted for a shell.
-  private func quoted(_ word: String) -> String {
-    word.contains { !$0.isLetter && !$0.isNumber && !"_.@-/:=,".contains($0) }
-      ? "'" + word.replacing("'", with: "'\\''") + "'" : word
   }
 }
 
@@ -190,6 +202,8 @@ extension Command {
 }
 
 extension CommandOption {
+  fileprivate var isChoice: Bool { if case .choice = kind { true } else { false } }
+
   /// True if a word looks like a value of the option.
   fileprivate func couldTake(_ word: String) -> Bool {
     let placeholder: String
@@ -209,5 +223,11 @@ extension CommandOption {
     case "TEXT": return !isNumber
     default: return false
     }
+  }
+
+  /// True if a word after the values of a list may be another one. A text with a space cannot be an account.
+  fileprivate func couldList(_ word: String) -> Bool {
+    guard case .list("ACCID") = kind else { return true }
+    return word.split(separator: ",").allSatisfy { AccountID(String($0)) != nil }
   }
 }

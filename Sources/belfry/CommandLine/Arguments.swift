@@ -6,15 +6,20 @@ import FoundationEssentials
 struct Arguments: Sendable, Hashable {
   let operands: [String]
   private let values: [String: [String]]
+  /// The last word of a list that stood alone behind the list's first value, by the name of the option.
+  private let lastInList: [String: String]
 
-  init(operands: [String], values: [String: [String]]) {
+  init(operands: [String], values: [String: [String]], lastInList: [String: String] = [:]) {
     self.operands = operands
     self.values = values
+    self.lastInList = lastInList
   }
 
   func isSet(_ name: String) -> Bool { values[name] != nil }
   func text(_ name: String) -> String? { values[name]?.first }
   func list(_ name: String) -> [String] { values[name] ?? [] }
+  /// A word that became the last value of a list, but perhaps was meant as something else: `carol Hello` has it.
+  func lastWord(ofList name: String) -> String? { lastInList[name] }
 
   func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
     try value(name, "a whole number from \(range.lowerBound) to \(range.upperBound)") { text in

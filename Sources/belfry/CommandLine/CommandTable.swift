@@ -42,8 +42,12 @@ struct CommandTable: Sendable {
     if words.count > 1, commands.contains(where: { $0.name == "\(words[1]) \(words[0])" }) {
       return "\(words[1]) \(words[0])"
     }
-    let inGroups = commands.filter { $0.group != nil && $0.words.last.map(String.init) == words[0] }.map(
-      \.name)
+    let groups = commands.reduce(into: [String]()) { groups, command in
+      if let group = command.group, !groups.contains(group) { groups.append(group) }
+    }
+    let inGroups = groups.compactMap { group in
+      WordsElsewhere.command(words[0], in: group, of: self)?.name
+    }
     guard inGroups.isEmpty else { return inGroups.prefix(4).joined(separator: " or ") }
     return NearestWord.to(words[0], among: commands.map { $0.group ?? $0.name } + ["help"])
   }
@@ -57,9 +61,10 @@ struct CommandTable: Sendable {
       let nearest = NearestWord.to(word, among: members.compactMap { $0.words.last.map(String.init) })
       // The word is most likely an id, and the user wants to see the thing with that id.
       let isID = word.allSatisfy(\.isNumber) && members.contains { $0.name == "\(group) show" }
+      let meant = WordsElsewhere.command(word, near: group, of: self)?.name
       throw UsageError(
         "there is no command \(group) \(word)",
-        suggestion: isID ? "\(group) show \(word)" : nearest.map { "\(group) \($0)" })
+        suggestion: isID ? "\(group) show \(word)" : meant ?? nearest.map { "\(group) \($0)" })
     }
     return found(command, Array(words.dropFirst()))
   }

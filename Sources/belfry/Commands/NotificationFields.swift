@@ -35,9 +35,12 @@ extension Invocation {
     var notification = try arguments.newNotification()
     if notification.body == "-" { notification.body = try bodyFromStandardInput() }
     guard notification.body?.isEmpty == false || notification.attach != nil || notification.ext != nil else {
+      let rule = "--body is needed, or --attach or --ext for a program"
+      guard !arguments.isSet("body"), let word = arguments.lastWord(ofList: "to") else {
+        throw UsageError(rule, suggestion: "--body - with the text on standard input")
+      }
       throw UsageError(
-        "--body is needed, or --attach or --ext for a program",
-        suggestion: "--body - with the text on standard input")
+        "\(rule); \(word) counts as an account of --to", suggestion: "--body \(ShellWord.quoted(word))")
     }
     return notification
   }

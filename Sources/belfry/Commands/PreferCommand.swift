@@ -13,13 +13,15 @@ extension Command {
       .value(
         "space", "SPACE", "the space, such as server:7, group:9, room:3, account:bob; everywhere by default"),
       CommandOption.list("type", "CODE", "only these types; all by default").setting("types"),
-      .value("level", "LEVEL", "all, parties (only what names the account or is about it) or none"),
+      .choice(
+        "level", AccountPreference.Level.allCases.map(\.rawValue),
+        "everything, only what names the account or is about it (parties), or nothing"),
       .value("until", "TIME", "when the preference ends: \(TimeText.inputRule(.ahead))"),
       .flag("forget", "remove the preference for the same space and types"),
     ] + CommandOption.connection,
+    changesSomething: true,
     examples: [
       Example(
-    changesSomething: true,
         "account prefer --space server:12 --level parties", "from server 12, only notifications about me"),
       Example(
         "account prefer --type 7,14 --level none", "no changes of servers' settings and members, anywhere"),
@@ -48,10 +50,7 @@ extension Invocation {
       }
       var level = AccountPreference.Level.all
       if let word = arguments.text("level") {
-        guard let known = AccountPreference.Level(rawValue: word) else {
-          throw UsageError("--level must be all, parties or none")
-        }
-        level = known
+        level = AccountPreference.Level(rawValue: word) ?? level
       } else if !arguments.isSet("forget") {
         throw UsageError("--level or --forget is needed")
       }

@@ -1,0 +1,33 @@
+/// Words of other systems for what has another name here.
+enum WordsElsewhere {
+  /// The last words of commands that mean the same, the best first.
+  static let verbs: [String: [String]] = [
+    "kick": ["remove-member", "remove"], "rm": ["delete", "remove"],
+    "join": ["enter", "apply"], "attend": ["enter"], "exit": ["leave"], "quit": ["leave"],
+    "stage": ["invite-on-stage"], "raise": ["raise-hand"], "lower": ["lower-hand"], "mic": ["microphone"],
+    "promote": ["add-admin"], "demote": ["remove-admin"], "transfer": ["hand-over"],
+    "users": ["members"], "participants": ["members"], "requests": ["applications"],
+    "info": ["show"], "get": ["show"], "ls": ["list"], "set": ["update"], "edit": ["update"],
+    "rename": ["update"], "new": ["create"], "open": ["create"],
+    "silence": ["mute"], "blacklist": ["ban", "block"], "whitelist": ["allow"],
+  ]
+
+  /// Two words that mean a command of another group, where the last word alone would lead to a wrong one.
+  static let commands = ["server users": "member list"]
+
+  /// Groups of commands that are about the same accounts.
+  private static let related = ["server": "member", "member": "server"]
+
+  /// The command of the group that a word means.
+  static func command(_ word: String, in group: String, of table: CommandTable) -> Command? {
+    let names = ([word] + (verbs[word] ?? [])).map { "\(group) \($0)" }
+    return names.lazy.compactMap { name in table.commands.first { $0.name == name } }.first
+  }
+
+  /// The same if the group has no such command but another group may have it: `server kick` is `member remove`.
+  static func command(_ word: String, near group: String, of table: CommandTable) -> Command? {
+    if let name = commands["\(group) \(word)"] { return table.commands.first { $0.name == name } }
+    return command(word, in: group, of: table)
+      ?? related[group].flatMap { command(word, in: $0, of: table) }
+  }
+}
