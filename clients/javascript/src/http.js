@@ -14,6 +14,16 @@ const answerBytesMax = 64 * 1024 * 1024;
 const unconnectedCodes = new Set(
   ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
 
+/** Why a connection failed, in one line. What OpenSSL says in Node.js names its own source files. */
+function reason(error) {
+  const { code, message } = error.cause ?? error;
+  if (/^(EPROTO$|ERR_SSL_)/.test(code)) {
+    const port = code === "ERR_SSL_WRONG_VERSION_NUMBER" ? ", perhaps because this port speaks plain HTTP" : "";
+    return `the TLS handshake failed${port}: ${code}`;
+  }
+  return (message || String(code)).trim().split("\n")[0];
+}
+
 /** Resolves after the pause, or as soon as the signal aborts. Leaves neither timer nor listener behind. */
 export function pause(milliseconds, signal) {
   return new Promise((resolve) => {
@@ -144,7 +154,7 @@ class Exchange {
       return await work();
     } catch (error) {
       if (this.#caller?.aborted) throw new BelfryError("cancelled", "the call was cancelled", { cause: error });
-      const words = this.#isLate ? "no answer in time" : error.cause?.message ?? error.message;
+      const words = this.#isLate ? "no answer in time" : reason(error);
       const nothingWasSent = unconnectedCodes.has(error.cause?.code);
       throw new BelfryError("transport", `${url}: ${words}`, { nothingWasSent, cause: error });
     } finally {

@@ -1,5 +1,7 @@
 // Sends, marks and refusals, with a broker, and with servers that do what a broker seldom does.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import test, { after, before } from "node:test";
 import { BelfryClient, BelfryError, LAST_MESSAGE_ID } from "../index.js";
 import { Broker, answer, cutting, serve, sleep } from "./stage.js";
@@ -145,6 +147,16 @@ test("an answer that is cut off is none, and a redirect is not followed", async 
   const away = await refusing(t, 302, ["Location: /elsewhere"], 9);
   await assert.rejects(stranger(away).counts());
   assert.equal(away.count, 1);
+});
+
+test("a port without TLS that is asked by https is told in one line", async (t) => {
+  const server = createServer().listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await once(server, "listening");
+  const secure = new BelfryClient({ url: `https://127.0.0.1:${server.address().port}`, token: "t" });
+  secure.attemptsLimit = 1;
+  await assert.rejects(secure.counts(), (error) => error.code === "transport"
+    && /^[^\n]*the TLS handshake failed, perhaps because this port speaks plain HTTP: ERR_SSL_WRONG_VERSION_NUMBER$/.test(error.message));
 });
 
 test("a call that is cancelled ends at once, also while it waits to try again", async (t) => {

@@ -192,6 +192,15 @@ class WithoutBroker(unittest.TestCase):
             self.assertEqual(BelfryClient(server.url, "t").counts(), {"unread": 0})
             self.assertEqual(server.count, 2)
 
+    def test_after_a_failed_tls_handshake_nothing_was_sent(self):
+        with Server(lambda connection, _: connection.sendall(answer(200, b"{}"))) as server:
+            client = BelfryClient(server.url.replace("http:", "https:"), "t")
+            client.attempts_limit = 1
+            with self.assertRaises(BelfryError) as raised:
+                client.counts()
+        self.assertEqual((raised.exception.code, raised.exception.nothing_was_sent), ("transport", True))
+        self.assertNotIn("\n", str(raised.exception))
+
     def test_a_redirect_is_not_followed(self):
         server = self.refusing(302, "Location: /elsewhere", times=9)
         with self.assertRaises(BelfryError):
