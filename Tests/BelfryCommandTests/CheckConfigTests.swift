@@ -57,6 +57,10 @@ import Testing
         ["BELFRY_TLS_CERTIFICATE_FILE": "/nowhere.pem", "BELFRY_TLS_KEY_FILE": "/k.pem"],
         "tls.certificateFile: /nowhere.pem"
       ),
+      (
+        ["BELFRY_TLS_CERTIFICATE_FILE": "/nowhere.pem", "BELFRY_TLS_KEY_FILE": "/k.pem"],
+        "tls.keyFile: /k.pem"
+      ),
       (["BELFRY_TLS_CERTIFICATE_FILE": "/nowhere.pem"], "tls.keyFile: a certificate needs its key"),
       (["BELFRY_REDIS": "rediss://localhost?ca=/nowhere.pem"], "redis: /nowhere.pem"),
     ] {
@@ -108,6 +112,7 @@ import Testing
     (#"{"durable": "replicated"}"#, "durable", "durability"),
     (#"{"embeddedRedis": {"memory": 1}}"#, "embeddedRedis.memory", "embeddedRedis.maxMemoryBytes"),
     (#"{"redisMaxMemory": 1}"#, "redisMaxMemory", "embeddedRedis.maxMemoryBytes"),
+    (#"{"pusher": {}}"#, "pusher", "push"),
   ])
   func `a key by other words gets the real name suggested`(text: String, key: String, meant: String) throws {
     try withFile(text) { file in
@@ -124,6 +129,10 @@ import Testing
     (#"{"tokens": {"jwksFile": "/dev/null"}}"#, "tokens.jwksFile: /dev/null: "),
     (#"{"embeddedRedis": {"server": "/nonexistent"}}"#, "embeddedRedis.server: /nonexistent: "),
     (#"{"limits": {"heartbeatMilliseconds": 50000}}"#, "limits.absenceMilliseconds: it must not be less"),
+    (
+      #"{"callbacks": [{"url": "https://a.example", "events": ["notification.send"], "onFailure": "deny"}]}"#,
+      "callbacks[0]: it needs secret\n"
+    ),
     ("{", "(line 1)"), ("[]", "it must be one JSON object"),
   ])
   func `files that settings name are read, and named with their setting`(text: String, said: String) throws {

@@ -54,16 +54,22 @@ package struct ConfigurationReport: Sendable, Hashable {
     } catch {
       mistakes.append(error)
     }
-    do throws(StartError) {
-      if let flaw = try ServerCertificate.load(configuration.tls)?.flaw { remarks.append(flaw) }
-    } catch {
-      mistakes.append(error)
-    }
+    let unreadable = ServerCertificate.findUnreadable(configuration.tls)
+    mistakes += unreadable
+    if unreadable.isEmpty { check(configuration.tls) }
     if let url = configuration.redisURL { return check(redis: url) }
     do throws(StartError) {
       _ = try RedisExecutable.find(configuration.embeddedRedis.server)
     } catch {
       mistakes.append(StartError(error.code, error.cause, at: "embeddedRedis.server: \(error.place)"))
+    }
+  }
+
+  private mutating func check(_ settings: TLSSettings) {
+    do throws(StartError) {
+      if let flaw = try ServerCertificate.load(settings)?.flaw { remarks.append(flaw) }
+    } catch {
+      mistakes.append(error)
     }
   }
 

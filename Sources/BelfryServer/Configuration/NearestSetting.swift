@@ -18,7 +18,8 @@ extension Setting {
     }
     guard name.utf8.count <= comparedNameBytesMax else { return nil }
     let typed = words(of: prefix + name)
-    return (continuation(of: typed) ?? settingWith(run: typed) ?? mostAlike(to: typed))?.key
+    let setting = continuation(of: typed) ?? settingWith(run: typed) ?? mostAlike(to: typed)
+    return setting?.key ?? (prefix.isEmpty ? objectAlike(to: typed) : nil)
   }
 
   /// The variable that an unknown name probably means.
@@ -124,6 +125,14 @@ extension Setting {
     guard let most = scored.map(\.score).max(), most > 0, most * 2 >= typed.count else { return nil }
     let best = scored.filter { $0.score == most }
     return best.count == 1 ? best[0].setting : nil
+  }
+
+  /// The object that has a word like one of the name's: several settings of it may be meant.
+  private static func objectAlike(to typed: [String]) -> String? {
+    let alike = objects.map(\.string).filter { object in
+      words(of: object).contains { word in typed.contains { areAlike($0, word) } }
+    }
+    return alike.count == 1 ? alike[0] : nil
   }
 
   /// Words that many settings have, so that they point to none.

@@ -100,8 +100,8 @@ extension ConfiguredValue {
     var callbacks: [CallbackSettings] = []
     var taken: Set<[String]> = []
     let names = ["env", "url", "secret", "events", "timeoutMilliseconds", "onFailure", "trusted"]
-    for object in try objects(names) {
-      let callback = try self.callback(object)
+    for (index, object) in try objects(names).enumerated() {
+      let callback = try self.callback(object, at: "\(place)[\(index)]")
       for event in callback.events where !taken.insert([callback.env, event]).inserted {
         throw refused("two of them handle \(event) for the env \(callback.env)")
       }
@@ -110,10 +110,15 @@ extension ConfiguredValue {
     return callbacks
   }
 
-  private func callback(_ object: [String: ConfiguredValue]) throws(StartError) -> CallbackSettings {
+  private func callback(
+    _ object: [String: ConfiguredValue], at place: String
+  ) throws(StartError) -> CallbackSettings {
     guard let url = object["url"], let secret = object["secret"], let events = object["events"],
       let onFailure = object["onFailure"]
-    else { throw refused("each of them has a url, a secret, events and onFailure") }
+    else {
+      let missing = ["url", "secret", "events", "onFailure"].filter { object[$0] == nil }
+      throw StartError(.invalidValue, "it needs \(missing.joined(separator: " and "))", at: place)
+    }
     guard let key = WebhookSecret(try secret.text()) else {
       throw secret.refused("it must be \(WebhookSecret.rule)")
     }

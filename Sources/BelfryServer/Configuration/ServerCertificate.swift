@@ -16,15 +16,35 @@ final class ServerCertificate: Sendable {
     return try ServerCertificate(certificateFile, keyFile, settings.minimum)
   }
 
+  /// Why files cannot be read, for each of them.
+  static func findUnreadable(_ settings: TLSSettings) -> [StartError] {
+    var errors: [StartError] = []
+    if let file = settings.certificateFile {
+      do throws(StartError) { _ = try read(certificateFile: file) } catch { errors.append(error) }
+    }
+    if let file = settings.keyFile {
+      do throws(StartError) { _ = try read(keyFile: file) } catch { errors.append(error) }
+    }
+    return errors
+  }
+
+  private static func read(certificateFile file: String) throws(StartError) -> [UInt8] {
+    try StartError.naming("tls.certificateFile") { () throws(StartError) in
+      try SmallFile.read(file, sizeMaxBytes: fileMaxBytes)
+    }
+  }
+
+  private static func read(keyFile file: String) throws(StartError) -> [UInt8] {
+    try StartError.naming("tls.keyFile") { () throws(StartError) in
+      try SmallFile.read(file, sizeMaxBytes: fileMaxBytes, openness: .readable)
+    }
+  }
+
   private init(_ certificateFile: String, _ keyFile: String, _ minimum: TLSVersion) throws(StartError) {
     let read: RereadFiles<TLSIdentity>.Reading = { () throws(StartError) in
-      let certificates = try StartError.naming("tls.certificateFile") { () throws(StartError) in
-        try SmallFile.read(certificateFile, sizeMaxBytes: Self.fileMaxBytes)
-      }
-      let key = try StartError.naming("tls.keyFile") { () throws(StartError) in
-        try SmallFile.read(keyFile, sizeMaxBytes: Self.fileMaxBytes, openness: .readable)
-      }
-      return TLSIdentity(certificates: certificates, key: key, minimum: minimum)
+      TLSIdentity(
+        certificates: try Self.read(certificateFile: certificateFile), key: try Self.read(keyFile: keyFile),
+        minimum: minimum)
     }
     let identity = try read()
     let tls: ServerTLS
