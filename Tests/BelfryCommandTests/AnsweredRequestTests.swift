@@ -131,6 +131,61 @@ import Testing
     #expect(outcome.out.hasSuffix("To accept:\n10  belfry group accept 56 10 --as bob\n"), "\(outcome.out)")
   }
 
+  @Test func `unread does not say how to approve what was answered, or what others answer`() throws {
+    @Sendable func application(_ id: Int, _ type: Int, _ place: String) -> String {
+      #"{"messageServerId":"\#(id)","time":1767981731000,"type":\#(type),"toType":1,\#(place),"fromAccount":"carol","#
+        + #""attach":{"requestId":"\#(id)"}}"#
+    }
+    let unread = [
+      application(8, 3, #""serverId":"12""#), application(9, 3, #""serverId":"12""#),
+      application(10, 305, #""groupId":"56""#), application(11, 3, #""serverId":"13""#),
+    ]
+    let server = try ScriptedServer { request, _ in
+      switch true {
+      case request.target.hasPrefix("/v1/servers/12/applications"):
+        [.answer(200, Self.page(Self.application(9, "carol")))]
+      case request.target.hasPrefix("/v1/groups/56/applications"):
+        [.answer(200, Self.page(Self.application(10, "carol")))]
+      case request.target.hasPrefix("/v1/notifications"):
+        [.answer(200, #"{"notifications":[\#(unread.joined(separator: ","))],"cursor":"1.a"}"#)]
+      default: [.problem(403, code: "notMember", detail: "no")]
+      }
+    }
+    let outcome = try Executable().run("unread", "--as", "bob", "--url", "\(server.url)")
+    #expect(
+      outcome.out.hasSuffix(
+        "\n\nTo accept:\n9   belfry server approve 12 9 --as bob\n10  belfry group approve 56 10 --as bob\n"),
+      "\(outcome.out)")
+    #expect(server.requests.count { $0.target.hasPrefix("/v1/servers/12/applications") } == 1)
+  }
+
+  @Test(
+    arguments: [
+      ("listener", true, true), ("guest", true, false), ("listener", false, false), (nil, true, false),
+    ] as [(String?, Bool, Bool)])
+  func `unread says how to go on stage only as long as that is possible`(
+    role: String?, isValid: Bool, isOffered: Bool
+  ) throws {
+    let expiry = Int64(Date().timeIntervalSince1970 + (isValid ? 60 : -1)) * 1_000
+    let invitation =
+      #"{"messageServerId":"7","time":1767981731000,"type":404,"toType":1,"roomId":"78","fromAccount":"alice","#
+      + #""attach":{"token":"9","expiresAt":\#(expiry)}}"#
+    let server = try ScriptedServer { request, _ in
+      switch true {
+      case request.target.hasPrefix("/v1/rooms/78/attendees") && role != nil:
+        [
+          .answer(
+            200, #"{"attendees":[{"accid":"bob","role":"\#(role ?? "")"}],"sequence":"1","cursor":null}"#)
+        ]
+      case request.target.hasPrefix("/v1/notifications"):
+        [.answer(200, #"{"notifications":[\#(invitation)],"cursor":"1.a"}"#)]
+      default: [.problem(403, code: "notMember", detail: "no")]
+      }
+    }
+    let outcome = try Executable().run("unread", "--as", "bob", "--url", "\(server.url)")
+    #expect(outcome.out.contains("belfry room accept-stage 78 9") == isOffered, "\(outcome.out)")
+  }
+
   @Test func `an account's invitations are listed with their inviters, and how to accept them`() throws {
     @Sendable func invitation(_ name: String, _ place: String) -> String {
       #"{"requestId":"9","accid":"bob","name":"\#(name)","expiresAt":1767981731000,"inviters":["alice","dave"],\#(place)}"#

@@ -1,6 +1,7 @@
 import BelfryClient
 import BelfryInterface
 import BelfryModel
+import Foundation
 
 extension Command {
   static let unread = Command(
@@ -42,7 +43,8 @@ extension Command {
         prepare: { shown in
           for notification in shown { names.learn(from: notification.content) }
           await names.complete(for: shown.map(\.content), by: client)
-          let pending = await PendingInvitations(among: shown.map(\.content), by: client)
+          let pending = await PendingRequests(
+            among: shown.map(\.content), of: invocation.actingAccount, by: client)
           requests = shown.filter { pending.mayInclude($0.content) }.compactMap { notification in
             NotificationText.accepting(notification.content, as: invocation.arguments.text("as"))
               .map { [notification.messageServerId.text, $0] }
@@ -81,26 +83,72 @@ extension SpacePlace {
   }
 }
 
-/// The invitations that the account has not answered. An invitation stays unread after it was answered, until it is marked,
+/// The invitations and applications that were not answered. Their notifications stay unread after that, until they are marked,
 /// and a command that can only be refused would mislead.
-private struct PendingInvitations {
+private struct PendingRequests {
   /// Nil if the broker did not list all of them.
-  private var requests: Set<EntityID>?
+  private var invitations: Set<EntityID>?
+  /// Each under its place. A place that was not asked for, or that the broker does not show to the account, has none.
+  private var applications: [String: Set<EntityID>] = [:]
+  /// The rooms in which the account is a listener, and can go on stage.
+  private var stages: Set<EntityID> = []
+  private let nowMilliseconds = Int64(Date().timeIntervalSince1970 * 1_000)
 
-  /// Asks the broker, if there is an invitation among the contents.
-  init(among contents: [NotificationContent], by client: BelfryClient) async {
-    guard contents.contains(where: { NotificationText.invitation(in: $0) != nil }) else { return }
-    let query = [(name: SharedFields.limit.property.name, value: "\(Limits.pageMembersMaximum)")]
-    guard case .object(let page)? = try? await client.perform(AccountRoutes.invitations.route, query: query),
-      case .array(let rows)? = page["requests"]
-    else { return }
-    if case .string? = page["cursor"] { return }
-    requests = Set(rows.compactMap { NotificationText.requestID(of: $0) })
+  /// More places are not worth a request each.
+  private static let placesMax = 5
+
+  /// Asks the broker about the requests among the contents.
+  ///
+  /// - Parameter account: the account that reads them; nil if the command line does not know it.
+  init(among contents: [NotificationContent], of account: String?, by client: BelfryClient) async {
+    if contents.contains(where: { NotificationText.invitation(in: $0) != nil }) {
+      let page = await Self.rows("requests", of: AccountRoutes.invitations.route, by: client)
+      if let page, page.isAll {
+        invitations = Set(page.rows.compactMap { NotificationText.requestID(of: $0) })
+      }
+    }
+    for application in contents.compactMap({ NotificationText.application(in: $0) }) {
+      let place = Self.place(application)
+      guard applications[place] == nil, applications.count < Self.placesMax else { continue }
+      let page = await Self.rows("requests", of: application.listedBy, [application.at.text], by: client)
+      applications[place] = Set((page?.rows ?? []).compactMap { NotificationText.requestID(of: $0) })
+    }
+    let invited = contents.compactMap { NotificationText.stageInvitation(in: $0) }
+    let rooms = Set(invited.filter { $0.expiresAt > nowMilliseconds }.map(\.room))
+    for room in rooms.prefix(Self.placesMax) {
+      let page = await Self.rows("attendees", of: RoomRoutes.attendees.route, [room.text], by: client)
+      guard let page else { continue }
+      let isOnStage = page.rows.contains { row in
+        guard case .object(let attendee) = row else { return false }
+        return attendee["accid"] == account.map { .string($0) } && attendee["role"] != "listener"
+      }
+      if !isOnStage { stages.insert(room) }
+    }
   }
 
-  /// False for an invitation that was answered or has expired.
+  /// The rows of a list's first page, and if these are all. Nil if the broker refuses.
+  private static func rows(
+    _ name: String, of route: Route, _ path: [String] = [], by client: BelfryClient
+  ) async -> (rows: [JSONValue], isAll: Bool)? {
+    let query = [(name: SharedFields.limit.property.name, value: "\(Limits.pageMembersMaximum)")]
+    guard case .object(let page)? = try? await client.perform(route, path, query: query),
+      case .array(let rows)? = page[name]
+    else { return nil }
+    if case .string? = page["cursor"] { return (rows, false) }
+    return (rows, true)
+  }
+
+  private static func place(_ application: (request: EntityID, listedBy: Route, at: EntityID)) -> String {
+    "\(application.listedBy.name) \(application.at)"
+  }
+
+  /// False for a request that was answered or has expired.
   func mayInclude(_ content: NotificationContent) -> Bool {
-    guard let requests, let request = NotificationText.invitation(in: content) else { return true }
-    return requests.contains(request)
+    if let application = NotificationText.application(in: content) {
+      return applications[Self.place(application)]?.contains(application.request) ?? false
+    }
+    if let stage = NotificationText.stageInvitation(in: content) { return stages.contains(stage.room) }
+    guard let invitations, let request = NotificationText.invitation(in: content) else { return true }
+    return invitations.contains(request)
   }
 }

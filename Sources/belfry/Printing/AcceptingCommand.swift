@@ -1,3 +1,4 @@
+import BelfryInterface
 import BelfryModel
 
 // Invitations and applications are notifications. A person who reads one is told the command that accepts it.
@@ -36,6 +37,29 @@ extension NotificationText {
       content.asked("requestId")
     default: nil
     }
+  }
+
+  /// The id of the request of an application to a server or a group, with the route that lists the pending ones and the id in
+  /// its path. Nil for other notifications.
+  static func application(in content: NotificationContent) -> (
+    request: EntityID, listedBy: Route, at: EntityID
+  )? {
+    let place: (list: Route, id: EntityID?)? =
+      switch Catalogue.type(content.type) {
+      case Catalogue.serverMemberApply: (ServerJoiningRoutes.listApplications.route, content.serverId)
+      case Catalogue.groupJoinRequest: (GroupRoutes.listApplications.route, content.groupId)
+      default: nil
+      }
+    guard let place, let id = place.id, let request = content.asked("requestId") else { return nil }
+    return (request, place.list, id)
+  }
+
+  /// The room of an invitation to the stage, and the time at which it expires. Nil for other notifications.
+  static func stageInvitation(in content: NotificationContent) -> (room: EntityID, expiresAt: Int64)? {
+    guard Catalogue.type(content.type) == Catalogue.roomStageInvitation, let room = content.roomId,
+      case .object(let members)? = content.attach, case .integer(let time)? = members["expiresAt"]
+    else { return nil }
+    return (room, time)
   }
 
   /// The id of a request in a row of a list.
