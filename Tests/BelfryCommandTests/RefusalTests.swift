@@ -142,6 +142,23 @@ import Testing
       "--until must lie ahead"
     ),
     (["server", "list"], "someField", "needs otherField", "someField needs otherField"),
+    (
+      ["send", "--to", "bob", "--body", "x", "--expire-at", "3h"], "expireAt",
+      "cannot be combined with setting.persistEnable false: such a notification is not stored",
+      "--expire-at cannot be combined with --live-only: such a notification is not stored"
+    ),
+    (
+      ["send", "--to", "bob", "--body", "x"], "setting.pushEnable", "must be true or false",
+      "--push must be true or false"
+    ),
+    (
+      ["tail"], "Last-Event-ID", "is not a cursor that Belfry gave",
+      "--after is not a cursor that Belfry gave"
+    ),
+    (
+      ["tail", "--socket"], "after", "is not a cursor that Belfry gave",
+      "--after is not a cursor that Belfry gave"
+    ),
   ])
   func `every field has the name that a user gives it`(
     words: [String], field: String, detail: String, said: String

@@ -151,7 +151,8 @@ import Synchronization
 
   private func finishHungUp(_ transfers: inout [UInt64: CurlTransfer]) {
     for transfer in transfers.values where transfer.hasHungUp() {
-      finish(transfer, .lost("the connection was closed"), &transfers)
+      // A refusal of the upgrade has arrived whole, and libcurl may still wait for more to send.
+      finish(transfer, transfer.isUpgraded ? .lost("the connection was closed") : nil, &transfers)
     }
   }
 

@@ -21,6 +21,8 @@ import Foundation
   private var headBytes = 0
   private var isHeadComplete = false
   private let isUpgrade: Bool
+  /// True if the broker has answered that it speaks the other protocol from now on.
+  private(set) var isUpgraded = false
   /// Bytes to send after the upgrade to the other protocol.
   private var upload: [UInt8] = []
   /// True while libcurl waits for more such bytes.
@@ -211,6 +213,7 @@ import Foundation
     // An interim answer. The final one follows.
     guard status >= 200 || isUpgrade && status == 101 else { return }
     isHeadComplete = true
+    isUpgraded = status == 101
     inbox.put(.head(HTTPHead(status: status, headers: headers)))
   }
 

@@ -59,7 +59,9 @@ extension CommandFailure {
           ? "leave --as out" : "leave --as out, or use an app's token: belfry token --role app mints one"
         : "name the account with --as ACCID"
     }
-    if error.field == "Last-Event-ID" { return "--after takes a cursor that tail --json printed" }
+    if ["Last-Event-ID", "after"].contains(error.field), error.code == .invalidField {
+      return "--after takes a cursor that tail --json printed"
+    }
     switch error.code {
     case .unauthorized, .tokenRevoked:
       return "give a valid token with --token or BELFRY_TOKEN; belfry token --data DIR --sub ACCID mints one"

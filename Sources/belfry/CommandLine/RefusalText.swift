@@ -27,17 +27,28 @@ struct RefusalText {
   /// The option that sets a field, or the operand; nil if the command has neither.
   private func word(for field: String) -> String? {
     let name = Property.commandName(of: field)
-    let option = command?.options.first { option in option.field.map { $0 == field } ?? (option.name == name)
-    }
+    let options = command?.options ?? []
+    let option = options.first { $0.field == field } ?? options.first { $0.name == name }
     if let option { return "--\(option.name)" }
     let operand = name == "accids" ? "ACCID" : name.uppercased()
     return command?.operands.first { $0.name == operand }?.name
   }
 
+  /// The same for a field in a sentence, perhaps with a value. A flag stands for the value as well: `setting.persistEnable
+  /// false` is `--live-only`.
+  private func word(for field: String, of text: Substring) -> String? {
+    guard let word = word(for: field) else { return nil }
+    let isFlag = command?.options.contains {
+      if case .flag = $0.kind { "--\($0.name)" == word } else { false }
+    }
+    let value = text.split(separator: " ").dropFirst().first
+    return isFlag == true ? word : ([word] + (value.map { [String($0)] } ?? [])).joined(separator: " ")
+  }
+
   /// Fields are recognized by a capital in them: every other one could be an ordinary word.
   private func translated(_ detail: String) -> String {
-    let text = detail.replacing(#/[a-z]+[A-Z][A-Za-z]*/#) { match in
-      word(for: String(match.output)) ?? String(match.output)
+    let text = detail.replacing(#/(?:setting\.)?([a-z]+[A-Z][A-Za-z]*)(?: (?:true|false))?/#) { match in
+      word(for: String(match.1), of: match.0) ?? String(match.0)
     }
     // The command line takes times in other forms, too.
     return TimeText.localized(text.replacing(", in milliseconds since 1970", with: ""), in: timeZone)

@@ -20,13 +20,13 @@ extension CommandOption {
     .value("nick", "TEXT", "the sender's nick").setting("fromNick"),
     .value("env", "TEXT", "a word that selects which callbacks and webhooks apply"),
     .value("expire-at", "TIME", "when it expires: \(TimeText.inputRule(.ahead))"),
-    .flag("live-only", "only for devices that are connected now; never stored"),
-    .flag("push", "may be sent as a push"),
+    .flag("live-only", "only for devices that are connected now; never stored").setting("persistEnable"),
+    .flag("push", "may be sent as a push").setting("pushEnable"),
     .value("push-content", "TEXT", "the text of a push"),
     .value("push-payload", "JSON", "attributes for the push service, a JSON object"),
-    .flag("no-badge", "does not count in the badge of an app"),
-    .flag("no-nick", "a push does not show the sender's nick"),
-    .flag("no-route", "webhooks get no copy; callbacks are still asked"),
+    .flag("no-badge", "does not count in the badge of an app").setting("needBadge"),
+    .flag("no-nick", "a push does not show the sender's nick").setting("needPushNick"),
+    .flag("no-route", "webhooks get no copy; callbacks are still asked").setting("routeEnable"),
   ]
 }
 

@@ -15,7 +15,8 @@ extension Command {
       """,
     options: [
       .value("server", "ID", "show everything in this server, with an operator token"),
-      .value("after", "CURSOR", "begin after this cursor instead of with everything unread"),
+      .value("after", "CURSOR", "begin after this cursor instead of with everything unread")
+        .setting("Last-Event-ID"),
       .flag("socket", "use a WebSocket, for networks that delay event streams"),
       .flag("counts", "also show the number of unread notifications whenever it changes"),
       .value("count", "N", "stop after N notifications"),
