@@ -67,6 +67,8 @@ import Testing
     (["send"], "--server, --group, --room or --to"),
     (["send", "--to", "bob"], "--body is needed"),
     (["send", "--to", "bob", "--body", ""], "--body is needed"),
+    (["send", "--to", "bob", "--body", "x", "--expire-at", "3600"], "perhaps: --expire-at 1h"),
+    (["audit", "--since", "2027-13-01 10:00"], "--since must be a time; there is no 2027-13-01 10:00\n"),
     (["send", "--to", "bob", "Hello"], "Hello counts as an account of --to\n  perhaps: --body Hello"),
     (["account", "prefer", "--level", "noen"], "--level is all or parties or none, not noen"),
     (["send", "--group", "1", "--room", "2", "--body", "x"], "--group and --room"),

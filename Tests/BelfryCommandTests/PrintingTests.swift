@@ -104,12 +104,28 @@ import Testing
   }
 
   @Test(arguments: ["", "now", "24", "-24h", "24 h", "2026-12-24", "2026-12-24 18", "7w", "٧d"])
-  func `what is no time is refused, and a number is one`(text: String) {
-    // A number alone is milliseconds since 1970, or a length in seconds.
+  func `what is no time is refused, and a number is a length in seconds`(text: String) {
     let number = Int(text)
-    let time = TimeText.unixMilliseconds(of: text, .ago, now: Date())
-    #expect(time == number.map { Int64($0) })
+    #expect(TimeText.unixMilliseconds(of: text, .ago, now: Date()) == nil)
     #expect(DurationText.seconds(of: text) == number)
+  }
+
+  @Test(
+    arguments: [
+      ("1900000000", "1900000000 lies before 2001", "2030-03-17T17:46:40Z"),
+      ("3600", "milliseconds since 1970", "1h"), ("86400", "milliseconds since 1970", "1d"),
+      ("90", "milliseconds since 1970", "90s"),
+      ("2027-03-28 02:30", "there is no 2027-03-28 02:30: the clocks in Europe/Berlin skip it", nil),
+      ("2027-13-01 10:00", "there is no 2027-13-01 10:00", nil),
+      ("2027-13-01T10:00Z", "there is no 2027-13-01T10:00Z", nil),
+      ("0", nil, nil), ("1900000000000", nil, nil), ("2027-03-28 03:30", nil, nil), ("tomorrow", nil, nil),
+    ] as [(String, String?, String?)])
+  func `what only looks like a time is explained`(text: String, reason: String?, meant: String?) throws {
+    let berlin = try #require(TimeZone(identifier: "Europe/Berlin"))
+    let flaw = TimeText.flaw(of: text, in: berlin)
+    #expect((flaw == nil) == (reason == nil), "\(flaw?.reason ?? "")")
+    #expect(flaw?.reason.contains(reason ?? "") ?? true, "\(flaw?.reason ?? "")")
+    #expect(flaw?.meant == meant)
   }
 
   @Test func `a week ago and a length of a week are given alike`() {

@@ -38,7 +38,10 @@ struct Arguments: Sendable, Hashable {
 
   /// A time in the future, in milliseconds since 1970.
   func comingTime(_ name: String) throws(UsageError) -> Int64? {
-    try value(name, TimeText.inputRule(.ahead)) { TimeText.unixMilliseconds(of: $0, .ahead, now: Date()) }
+    if let text = text(name), let flaw = UsageError(time: text, givenAs: "--\(name)") { throw flaw }
+    return try value(name, TimeText.inputRule(.ahead)) {
+      TimeText.unixMilliseconds(of: $0, .ahead, now: Date())
+    }
   }
 
   func entity(_ name: String) throws(UsageError) -> EntityID? {

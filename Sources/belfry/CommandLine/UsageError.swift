@@ -9,6 +9,12 @@ struct UsageError: Error, Hashable {
     self.message = message
     self.suggestion = suggestion
   }
+
+  /// Nil if the text is a time, or looks like none.
+  init?(time text: String, givenAs source: String) {
+    guard let flaw = TimeText.flaw(of: text) else { return nil }
+    self.init("\(source) must be a time; \(flaw.reason)", suggestion: flaw.meant.map { "\(source) \($0)" })
+  }
 }
 
 /// The command was understood and could not be done, for a reason that is not a broker's refusal.

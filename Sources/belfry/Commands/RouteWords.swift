@@ -61,6 +61,7 @@ extension Property {
   ) throws(UsageError) -> JSONValue {
     let shape = (shape ?? self.shape).bare
     guard let value = value(ofWord: text, as: shape) else {
+      if shape == .time || takesTime, let flaw = UsageError(time: text, givenAs: source) { throw flaw }
       // A key is no word for a screen or a log.
       let given = OperatorRoutes.isKey(text) ? "a key itself" : text
       throw UsageError("\(source) must be \(rule(for: shape)), not \(given)")

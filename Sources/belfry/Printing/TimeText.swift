@@ -18,6 +18,13 @@ enum DurationText {
   private static let unitSeconds: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
   private static let countMax = 1_000_000_000
 
+  /// A length of time in the form in which somebody gives it, in the largest unit without a rest.
+  static func input(seconds: Int) -> String {
+    let units = unitSeconds.sorted { $0.value > $1.value }
+    guard let unit = units.first(where: { seconds.isMultiple(of: $0.value) }) else { return "\(seconds)s" }
+    return "\(seconds / unit.value)\(unit.key)"
+  }
+
   /// - Returns: nil where the text is no length of time.
   static func seconds(of text: String) -> Int? {
     let unit = text.last.flatMap { unitSeconds[$0] }
@@ -56,16 +63,40 @@ enum TimeText {
   static func unixMilliseconds(
     of text: String, _ direction: Direction, now: Date, in zone: TimeZone = .current
   ) -> Int64? {
-    if let milliseconds = Int64(text) { return milliseconds >= 0 ? milliseconds : nil }
+    // Any smaller number is a mistake, except for 0, the beginning of everything.
+    if let number = Int64(text) { return number == 0 || number >= numberMin ? number : nil }
     if let time = date(of: text, in: zone) { return Int64((time.timeIntervalSince1970 * 1_000).rounded()) }
     guard text.last?.isLetter == true, let seconds = DurationText.seconds(of: text) else { return nil }
     let length = Int64(seconds) * 1_000
     return max(0, Int64(now.timeIntervalSince1970 * 1_000) + (direction == .ago ? -length : length))
   }
 
+  /// The year 2001. A smaller number probably means seconds.
+  private static let numberMin: Int64 = 978_307_200_000
+  /// Ten years. A number of so many seconds is a length of time, and a larger one a time.
+  private static let lengthSecondsMax: Int64 = 315_360_000
+
+  /// Why a text that looks like a time is none, and how the time that was probably meant is given. Nil if the text looks
+  /// like no time.
+  static func flaw(of text: String, in zone: TimeZone = .current) -> (reason: String, meant: String?)? {
+    if let number = Int64(text), 0 < number, number < numberMin {
+      let meant =
+        number < lengthSecondsMax
+        ? DurationText.input(seconds: Int(number))
+        : Date(timeIntervalSince1970: Double(number)).formatted(.iso8601)
+      return ("a bare number is milliseconds since 1970, and \(text) lies before 2001", meant)
+    }
+    guard text.wholeMatch(of: form) != nil, date(of: text, in: zone) == nil else { return nil }
+    let isSkipped = date(of: text, in: .gmt) != nil
+    return ("there is no \(text)" + (isSkipped ? ": the clocks in \(zone.identifier) skip it" : ""), nil)
+  }
+
+  private static var form: Regex<(Substring, Substring, Substring, Substring?, Substring?)> {
+    #/(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/#
+  }
+
   /// A time of ISO 8601, or one as tables show it. Seconds may be left out, and may have a fraction.
   private static func date(of text: String, in zone: TimeZone) -> Date? {
-    let form = #/(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/#
     guard let found = text.wholeMatch(of: form) else { return nil }
     let seconds = found.3 ?? ":00"
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: seconds.contains("."))
