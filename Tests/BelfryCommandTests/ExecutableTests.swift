@@ -333,7 +333,7 @@ import Testing
     #expect(server.requests.map { $0.headers["last-event-id"] } == [nil, "c7"])
     process.terminate()
     let notices = String(decoding: try err.readToEnd() ?? Data(), as: UTF8.self)
-    #expect(notices.contains("trying again in"))
+    #expect(notices.contains(": the connection broke; trying again in"))
     #expect(notices.contains("connected again"))
   }
 

@@ -174,6 +174,8 @@ import Foundation
       makeFailure(saying: "the TLS handshake failed, perhaps because this port speaks plain HTTP: \(words)")
     case CURLE_SSL_CACERT_BADFILE:
       makeFailure(saying: "the file with certificate authorities cannot be read as PEM: \(words)")
+    // libcurl's own words for these speak of files and peers.
+    case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR: makeFailure(saying: "the connection broke")
     default: makeFailure(saying: words)
     }
   }
