@@ -21,7 +21,7 @@ import Testing
     let server = try ScriptedServer { _, _ in [.answer(204)] }
     let url = ["--url", "\(server.url)"]
     let own = try Executable(token: Self.bobs).run(["server", "accept", "12"] + url)
-    #expect(own.out == "accepted the invitation: server 12, request bob\n")
+    #expect(own.out == "accepted the invitation: server 12, bob\n")
     #expect(try Executable().run(["group", "decline", "56", "--as", "carol"] + url).code == 0)
     #expect(try Executable().run(["channel", "accept", "12", "34", "9"] + url).code == 0)
     #expect(

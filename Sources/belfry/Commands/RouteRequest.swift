@@ -153,7 +153,9 @@ struct RouteRequest: Sendable {
 
   private func place(_ path: [String], _ accounts: [String]) -> String? {
     let words = zip(route.pathProperties, path).map { property, word in
-      property.name == "accid" ? word : "\(property.commandName) \(word)"
+      // An account also names its own invitation or application.
+      let isAccount = property.name == "accid" || property.shape.bare == .account && EntityID(word) == nil
+      return isAccount ? word : "\(property.commandName) \(word)"
     }
     let all = words + (accounts.count > 5 ? ["\(accounts.count) accounts"] : accounts)
     return all.isEmpty ? nil : all.joined(separator: ", ")
