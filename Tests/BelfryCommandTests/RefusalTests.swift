@@ -64,6 +64,30 @@ import Testing
     #expect(outcome.err.contains("belfry token") == advice.contains("machine"))
   }
 
+  @Test func `what asks only was not sent, so that it need not say so`() throws {
+    let port = try ScriptedServer { _, _ in [] }.port
+    for words in [["unread"], ["tail"], ["notification", "counts"], ["server", "show", "1"]] {
+      let outcome = try Executable().run(words + ["--url", "http://127.0.0.1:\(port)"])
+      #expect(outcome.err.contains("is a broker running there?"), "\(outcome.err)")
+      #expect(!outcome.err.contains("nothing was sent"), "\(outcome.err)")
+    }
+  }
+
+  @Test(arguments: [
+    (["room", "step-down", "7", "bob"], 403, "notMember", "belfry room enter 7"),
+    (["send", "--room", "7", "--body", "x"], 403, "notMember", "belfry room enter 7"),
+    (["send", "--group", "7", "--body", "x"], 403, "notMember", "belfry server mine"),
+    (["server", "approve", "7", "dav"], 404, "notFound", "belfry server applications 7"),
+    (["group", "refuse", "7", "dav"], 404, "notFound", "belfry group applications 7"),
+  ])
+  func `advice names the place that the command was about`(
+    words: [String], status: Int, code: String, advice: String
+  ) throws {
+    let server = try ScriptedServer { _, _ in [.problem(status, code: code, detail: "no")] }
+    let outcome = try Executable().run(words + ["--url", "\(server.url)"])
+    #expect(outcome.err.contains("\n  \(advice) "), "\(outcome.err)")
+  }
+
   @Test func `times of refusals are shown as tables show them`() throws {
     let detail = "you are muted in this server until 2026-12-24T17:00:00.000Z"
     let muting = try ScriptedServer { _, _ in [.problem(403, code: "muted", detail: detail)] }

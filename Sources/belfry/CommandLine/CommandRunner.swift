@@ -19,6 +19,7 @@ struct CommandRunner: Sendable {
     // command is found.
     var name = "belfry"
     var found: Command?
+    var given: Arguments?
     var isUser = false
     if let first = words.first, table.groups[first] != nil { name += " \(first)" }
     do {
@@ -29,6 +30,7 @@ struct CommandRunner: Sendable {
         name = "belfry \(command.name)"
         found = command
         let arguments = try ArgumentParser.parse(rest, for: command)
+        given = arguments
         let invocation = Invocation(arguments: arguments, environment: environment, console: console)
         isUser = invocation.isUser
         try await command.run(invocation)
@@ -40,7 +42,7 @@ struct CommandRunner: Sendable {
       console.complain("  \(name) --help shows more")
       return .wrongUsage
     } catch let error as BelfryError {
-      complain(of: CommandFailure(error, of: found, byUser: isUser))
+      complain(of: CommandFailure(error, of: found, given, byUser: isUser))
       return .refused
     } catch let error as CommandFailure {
       complain(of: error)

@@ -6,11 +6,12 @@ extension CommandFailure {
   ///
   /// - Parameters:
   ///   - command: the command that was refused. A field that it has an option for is shown by the option's name.
+  ///   - arguments: what it was given.
   ///   - isUser: true if the caller's token is a user's. Its holder can mint no other one.
-  init(_ error: BelfryError, of command: Command?, byUser isUser: Bool) {
+  init(_ error: BelfryError, of command: Command?, _ arguments: Arguments?, byUser isUser: Bool) {
     self.init(
       code: error.code.rawValue, detail: RefusalText(command: command, timeZone: .current).sentence(error),
-      advice: Self.advice(error, command, isUser))
+      advice: Self.advice(error, command, arguments, isUser))
   }
 
   /// Advice if a token of another kind would be allowed. If nobody is allowed, the refusal itself is enough.
@@ -52,7 +53,22 @@ extension CommandFailure {
     return "try again in \(seconds) s, at \(text.suffix(8))"
   }
 
-  private static func advice(_ error: BelfryError, _ command: Command?, _ isUser: Bool) -> String? {
+  /// The command that makes the account an attendee of the room that the refused command is about. Nil for other spaces.
+  private static func entering(_ command: Command?, _ arguments: Arguments?) -> String? {
+    let room = command?.group == "room" ? arguments?.operands.first : arguments?.text("room")
+    return room.map { "belfry room enter \($0)" }
+  }
+
+  /// The command that lists the applications to a space. Nil if the refused command answers none.
+  private static func applications(_ command: Command?, _ arguments: Arguments?) -> String? {
+    guard let command, let group = command.group, let space = arguments?.operands.first else { return nil }
+    return ["approve", "refuse"].contains { command.name == "\(group) \($0)" }
+      ? "belfry \(group) applications \(space)" : nil
+  }
+
+  private static func advice(
+    _ error: BelfryError, _ command: Command?, _ arguments: Arguments?, _ isUser: Bool
+  ) -> String? {
     if error.field == "Belfry-Account" {
       return error.code == .forbidden
         ? isUser
@@ -69,9 +85,12 @@ extension CommandFailure {
       return isUser
         ? advice(toUserOnForbidden: error.detail, command) : advice(onForbidden: error.detail)
     case .notMember:
+      if let entering = entering(command, arguments) { return "\(entering) makes the account an attendee" }
       return "belfry server mine and belfry group mine list what the account is a member of"
     case .notFound where error.detail.contains("nothing at this path"):
       return "does --url have a path? It is only for scheme, host and port"
+    case .notFound:
+      return applications(command, arguments).map { "\($0) lists the pending applications" }
     case .muted:
       return "the mute ends when its time is up, or when the owner or an admin lifts it"
     case .banned:
@@ -84,7 +103,7 @@ extension CommandFailure {
       return "--ca FILE or BELFRY_CA names the authority that signed it; the host in --url must be in it"
     case .transport where error.detail.contains("file with certificate authorities"):
       return "--ca or BELFRY_CA names a file of certificates in PEM"
-    case .transport where error.nothingWasSent:
+    case .transport where error.nothingWasSent && command?.changesSomething == true:
       return
         "nothing was sent. Is a broker running there? belfry serve starts one, --url or BELFRY_URL names another"
     case .transport:

@@ -66,7 +66,7 @@ extension Invocation {
     do {
       receipt = try await call(try client(), notification)
     } catch let error as BelfryError where error.leavesOutcomeOpen {
-      var failure = CommandFailure(error, of: .send, byUser: isUser)
+      var failure = CommandFailure(error, of: .send, arguments, byUser: isUser)
       let repeating =
         "it may have been sent: repeat the command with --client-id \(id), and it is sent only once"
       failure.advice = failure.advice.map { "\(repeating); \($0)" } ?? repeating
