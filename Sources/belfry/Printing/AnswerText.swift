@@ -64,12 +64,19 @@ struct AnswerText {
     case (.map, .object(let members)):
       return Parts(facts: FactText.rows(members, prefix: name + " ", in: timeZone))
     case (.list(let element, _), .array(let elements)) where !elements.isEmpty:
+      if case .account = element.bare, elements.count > Self.namesMax {
+        let names = elements.prefix(Self.namesMax).map { cell($0, as: element) }.joined(separator: ", ")
+        return Parts(facts: [[name, VisibleText.of("\(elements.count): \(names), …")]])
+      }
       guard case .object(let item) = element.bare else { break }
       return Parts(tables: [(name, table(elements, of: item.properties))])
     default: break
     }
     return Parts(facts: [[name, cell(value, as: shape)].map(VisibleText.of)])
   }
+
+  /// The most accounts that a fact names. A file may have thousands.
+  private static let namesMax = 20
 
   /// - Parameter properties: those of an element. A property that no element has gets no column.
   private func table(_ elements: [JSONValue], of properties: [Property]) -> TextTable {
