@@ -161,7 +161,7 @@ import Testing
     + #""usedMemoryBytes":1543000}],"moving":[],"unserved":0}"#
   private static let counts =
     #"{"unread":3,"badge":2,"spaces":[{"space":"server:7","unread":2},{"space":"account:bob","unread":1}],"#
-    + #""types":[],"isCapped":false}"#
+    + #""types":[{"type":100,"unread":2},{"type":99999,"unread":1}],"isCapped":false}"#
   private static let pushers =
     #"{"pushers":[{"deviceId":"phone","kind":"matrix","url":"https://push.example/","appId":"app","#
     + #""pushkey":"abc","createdAt":1767981731000}],"webPushKey":"BGnp"}"#
@@ -169,6 +169,30 @@ import Testing
     #"{"groupId":"12","name":"Bell ringers","owner":"bob","style":"publicOpen","createTime":1767981731000,"#
     + #""inviteNeedConfirm":true,"maxMembers":200,"isAllMuted":false,"isDisabled":false,"#
     + #""invitations":{"joined":["dave"],"asked":[{"accid":"carol","requestId":"77"}]}}"#
+
+  @Test func `types of a webhook are given and shown by their names`() throws {
+    let server = try ScriptedServer { _, _ in
+      [.answer(201, #"{"webhookId":"12","types":[5,100],"enabled":true,"format":"belfry","createdAt":0}"#)]
+    }
+    let words = ["webhook", "create", "--link", "https://a.example", "--url", "\(server.url)", "--types"]
+    let made = try Executable().run(words + ["serverCreate,100"])
+    #expect(made.out.contains("serverCreate (5), custom (100)\n"), "\(made.out)\(made.err)")
+    #expect(server.requests.first?.body.contains(#""types":[5,100]"#) == true)
+    let wrong = try Executable().run(words + ["serverCreat"])
+    #expect(wrong.code == 2)
+    #expect(wrong.err.contains("--types must be the code or the name of a type; belfry types lists them"))
+    #expect(wrong.err.contains("perhaps: --types serverCreate\n"))
+  }
+
+  @Test func `of many accounts in an answer some are named`() throws {
+    let names = (1...2_100).map { "\"a\($0)\"" }.joined(separator: ",")
+    let server = try ScriptedServer { _, _ in [.answer(200, #"{"added":[\#(names)]}"#)] }
+    let words = ["member", "add", "12", "a1", "--url", "\(server.url)"]
+    let outcome = try Executable().run(words)
+    #expect(
+      outcome.out.contains("added  2100: a1, a2,") && outcome.out.hasSuffix(", a20, …\n"), "\(outcome.out)")
+    #expect(try Executable().run(words + ["--json"]).out.contains(#""a2100""#))
+  }
 
   @Test(arguments: [
     (
@@ -190,13 +214,17 @@ import Testing
       """
       unread     3
       badge      2
-      types      -
       is capped  no
 
       spaces
       SPACE        UNREAD
       server:7     2
       account:bob  1
+
+      types
+      TYPE          UNREAD
+      custom (100)  2
+      type 99999    1
 
       """
     ),

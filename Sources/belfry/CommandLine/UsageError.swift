@@ -10,6 +10,12 @@ struct UsageError: Error, Hashable {
     self.suggestion = suggestion
   }
 
+  static func noType(_ word: String, givenAs source: String) -> UsageError {
+    UsageError(
+      "\(source) must be the code or the name of a type; belfry types lists them, but not \(word)",
+      suggestion: NotificationText.typeName(near: word).map { "\(source) \($0)" })
+  }
+
   /// Nil if the text is a time, or looks like none.
   init?(time text: String, givenAs source: String) {
     guard let flaw = TimeText.flaw(of: text) else { return nil }

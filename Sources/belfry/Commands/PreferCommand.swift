@@ -12,7 +12,8 @@ extension Command {
     options: [
       .value(
         "space", "SPACE", "the space, such as server:7, group:9, room:3, account:bob; everywhere by default"),
-      CommandOption.list("type", "CODE", "only these types; all by default").setting("types"),
+      CommandOption.list("type", "TYPE", "only these types, by code or name; all by default").setting(
+        "types"),
       .choice(
         "level", AccountPreference.Level.allCases.map(\.rawValue),
         "everything, only what names the account or is about it (parties), or nothing"),
@@ -24,7 +25,8 @@ extension Command {
       Example(
         "account prefer --space server:12 --level parties", "from server 12, only notifications about me"),
       Example(
-        "account prefer --type 7,14 --level none", "no changes of servers' settings and members, anywhere"),
+        "account prefer --type serverUpdate,serverMemberUpdate --level none",
+        "no changes of servers' settings and members, anywhere"),
       Example("account prefer --space server:12 --forget", "everything of server 12 again"),
     ],
     run: { invocation in
@@ -43,8 +45,8 @@ extension Invocation {
     get throws {
       let words = arguments.list("type")
       let types = try words.map { word in
-        guard let code = Int(word) else {
-          throw UsageError("--type takes the codes of types; `belfry types` lists them")
+        guard let code = Int(word) ?? NotificationText.code(ofTypeNamed: word) else {
+          throw UsageError.noType(word, givenAs: "--type")
         }
         return code
       }

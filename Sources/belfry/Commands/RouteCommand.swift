@@ -114,7 +114,7 @@ private struct RouteRun {
           guard case .object(let members) = row, let value = members[column.name] else {
             return column.wordIfAbsent ?? "-"
           }
-          return text.cell(value, as: column.shape)
+          return text.cell(value, of: column)
         }
       })
     if !invitations.isEmpty {

@@ -35,6 +35,7 @@ extension Property {
     case .flag: .choice(commandName, ["true", "false"], meaning)
     case .words(_, let words): .choice(commandName, words, meaning)
     case .numbers(_, let words): .choice(commandName, words.map(\.word), meaning)
+    case .list where namesTypes: .list(commandName, "TYPE", meaning)
     case .list: .list(commandName, shape.placeholder, meaning)
     case .time: .value(commandName, shape.placeholder, meaning(as: TimeText.inputRule(direction)))
     case .integer where isDuration: .value(commandName, "TIME", meaning(as: DurationText.inputRule))
@@ -60,6 +61,10 @@ extension Property {
     of text: String, as shape: Shape? = nil, named source: String
   ) throws(UsageError) -> JSONValue {
     let shape = (shape ?? self.shape).bare
+    if namesTypes, Int64(text) == nil {
+      guard let code = NotificationText.code(ofTypeNamed: text) else { throw .noType(text, givenAs: source) }
+      return .integer(Int64(code))
+    }
     guard let value = value(ofWord: text, as: shape) else {
       if shape == .time || takesTime, let flaw = UsageError(time: text, givenAs: source) { throw flaw }
       // A key is no word for a screen or a log.
@@ -87,6 +92,15 @@ extension Property {
   var isDuration: Bool {
     guard case .integer = shape.bare else { return false }
     return name.hasSuffix("Seconds")
+  }
+
+  /// True for the codes of types of notifications. Their names may be given in their place.
+  var namesTypes: Bool {
+    switch (name, shape.bare) {
+    case ("type", .integer): true
+    case ("types", .list(let element, _)): if case .integer = element.bare { true } else { false }
+    default: false
+    }
   }
 
   /// True for the notification from which on something is done again. A time may be given in its place.

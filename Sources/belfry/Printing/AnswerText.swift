@@ -51,6 +51,11 @@ struct AnswerText {
         continue
       }
       members[property.name] = nil
+      if property.namesTypes {
+        let cell = cell(value, of: property)
+        parts.facts.append([prefix + property.label, cell].map(VisibleText.of))
+        continue
+      }
       parts.append(self.parts(of: value, property.shape, named: prefix + property.label))
     }
     // Fields that a newer broker adds are shown as well as possible.
@@ -92,8 +97,24 @@ struct AnswerText {
       guard case .object(let members) = element, let value = members[property.name] else {
         return property.wordIfAbsent ?? "-"
       }
-      return cell(value, as: property.shape)
+      return cell(value, of: property)
     }
+  }
+
+  /// The value of a property in one place. Types of notifications have their names.
+  func cell(_ value: JSONValue, of property: Property) -> String {
+    guard property.namesTypes else { return cell(value, as: property.shape) }
+    switch value {
+    case .integer(let code): return Int(exactly: code).map(Self.type) ?? "\(code)"
+    case .array(let codes) where !codes.isEmpty:
+      return codes.map { cell($0, of: property) }.joined(separator: ", ")
+    default: return cell(value, as: property.shape)
+    }
+  }
+
+  /// The name and the code of a type, as `belfry types` has both.
+  private static func type(_ code: Int) -> String {
+    Catalogue.type(code).map { "\($0.name) (\(code))" } ?? "type \(code)"
   }
 
   /// One value in one place.

@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryClient
 import BelfryModel
 import FoundationEssentials
@@ -18,6 +19,12 @@ enum NotificationText {
   }
 
   static func type(_ code: Int) -> String { Catalogue.type(code)?.name ?? "type \(code)" }
+
+  static func code(ofTypeNamed name: String) -> Int? { Catalogue.all.first { $0.name == name }?.code }
+
+  static func typeName(near word: String) -> String? {
+    NearestWord.to(word, among: Catalogue.all.map(\.name))
+  }
 
   /// The account, followed by the name if there is one.
   static func sender(_ content: NotificationContent) -> String {
