@@ -4,6 +4,7 @@ import unittest
 from blocks import PageError, blocks, transcript
 from compare import Bindings
 from doc_comments import examples, types_without_example
+from operations import page as operations_page
 from swift import examples_program
 
 
@@ -105,6 +106,26 @@ class DocComments(unittest.TestCase):
         self.assertIn(
             'func example1() async throws {\n#sourceLocation(file: "Bell.swift", line: 4)\n\nlet bell = Bell()\n', program)
         self.assertEqual(program.count("func example"), 2)
+
+
+class OperationsTests(unittest.TestCase):
+    def line(self, operation, body="", schemas={}):
+        told = {"summary": "Do it", "operationId": "it", "tags": ["groups"], **operation}
+        text = operations_page({"paths": {"/v1/groups": {"post": told}}, "components": {"schemas": schemas}}, {"it": body})
+        return next(line for line in text.split("\n") if line.startswith("| Do it")), text
+
+    def test_a_line_has_the_body_and_says_which_fields_may_be_left_out(self):
+        schemas = {
+            "Body": {"properties": {"style": {"$ref": "#/components/schemas/Style"}, "ext": {}}, "required": ["style"]},
+            "Style": {"enum": ["open", "private"]}}
+        body = {"required": True, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Body"}}}}
+        line, text = self.line({"requestBody": body}, '{"style":"open"}', schemas)
+        self.assertEqual(line, '| Do it | `POST /v1/groups` | `{"style": "open"}` | `{style, ext?}` |')
+        self.assertIn("| `style` | `open`, `private` |", text)
+
+    def test_query_parameters_that_are_required_have_a_value(self):
+        queries = [{"in": "query", "name": name, "required": name == "account"} for name in ("account", "limit")]
+        self.assertEqual(self.line({"parameters": queries})[0], "| Do it | `POST /v1/groups?account={account}&limit=` | | |")
 
 
 unittest.main()
