@@ -1,5 +1,7 @@
 """What the checker of the documents takes for the same, and what it does not: python3 scripts/docs/test_docs.py"""
+import os
 import unittest
+from unittest import mock
 
 from blocks import PageError, blocks, transcript
 from compare import Bindings
@@ -106,6 +108,40 @@ class DocComments(unittest.TestCase):
         self.assertIn(
             'func example1() async throws {\n#sourceLocation(file: "Bell.swift", line: 4)\n\nlet bell = Bell()\n', program)
         self.assertEqual(program.count("func example"), 2)
+
+
+class ReceiverTests(unittest.TestCase):
+    """The receiver of docs/webhooks.md. SignatureTests.swift has the same signature as made by Belfry."""
+
+    secret, time, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLdSw", 1614265330, b'{"test": 2432232314}'
+    headers = {
+        "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek", "webhook-timestamp": str(time),
+        "webhook-signature": "v1,hD2mX/UJZrVNHKAghuYM02H26dzioKzvLtEsIEs6R+A="}
+
+    def is_signed(self, changed={}, body=body, seconds_later=0, secret=secret):
+        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        with open(os.path.join(root, "docs", "webhooks.md"), encoding="utf-8") as file:
+            code = next(one.text for one in blocks("webhooks.md", file.read()) if one.words == ["receiver.py"])
+        names = {"__name__": "receiver"}
+        with mock.patch.dict(os.environ, WEBHOOK_SECRET=secret), mock.patch("time.time", lambda: self.time + seconds_later):
+            exec(code, names)
+            return names["is_signed"]({**self.headers, **changed}, body)
+
+    def test_what_is_signed_is_taken(self):
+        self.assertTrue(self.is_signed())
+        self.assertTrue(self.is_signed(seconds_later=299))
+        # While a secret is replaced, the signature of the other one is there too.
+        self.assertTrue(self.is_signed({"webhook-signature": "v1,bm8= " + self.headers["webhook-signature"]}))
+
+    def test_what_is_old_or_changed_is_refused(self):
+        self.assertFalse(self.is_signed(seconds_later=301))
+        self.assertFalse(self.is_signed(seconds_later=-301))
+        self.assertFalse(self.is_signed(body=b'{"test": 1}'))
+        self.assertFalse(self.is_signed({"webhook-id": "msg_1"}))
+        self.assertFalse(self.is_signed({"webhook-timestamp": str(self.time + 1)}))
+        self.assertFalse(self.is_signed({"webhook-timestamp": "soon"}))
+        self.assertFalse(self.is_signed({"webhook-signature": ""}))
+        self.assertFalse(self.is_signed(secret="whsec_" + "A" * 32))
 
 
 class OperationsTests(unittest.TestCase):
