@@ -100,9 +100,9 @@ extension Consumer {
   /// off later, the consumer does not have to read these again (``missed(in:since:)``).
   ///
   /// The cursor may have passed ids of a space that came neither through the ring nor from the store, by an entry of another
-  /// space of the partition. Entries there were missed, so the scan begins before them. Otherwise the consumer would go back
-  /// to them only when the ring breaks off, and would be shown again what the scan had shown it by then. A ring without an end
-  /// has broken off, and the cursor was set back then.
+  /// space of the partition. Entries there were missed, so the scan begins before them. A later begin would repeat what the
+  /// scan shows: the consumer would go back to the missed entries as soon as the ring breaks off. A ring without an end has
+  /// broken off, and the cursor was set back then.
   private func noteReach(of snapshot: FeedSnapshot) {
     let partitions = hub.store.partitions
     var ahead: [SpaceID: MessageID] = [:]
