@@ -1,6 +1,6 @@
-// Of OpenSSL 3's libcrypto what tokens are checked by and sends are recognised by, hashes and signatures by public keys, and
-// what Web Push is encrypted and signed by: P-256 and AES-128-GCM. Its interface is macros
-// and out-parameters, which Swift cannot call well; here it is plain functions.
+// The part of OpenSSL 3's libcrypto that Belfry uses. Hashes and signatures by public keys check tokens and recognise repeated
+// sends. P-256 and AES-128-GCM sign and encrypt Web Push. The interface of libcrypto is macros and out-parameters, which Swift
+// cannot call well; here it is plain functions.
 #pragma once
 #include <openssl/bn.h>
 #include <openssl/ec.h>
@@ -45,8 +45,8 @@ static inline int crypto_sha1(const unsigned char *data, size_t bytes, unsigned 
   return done;
 }
 
-// SHA-256 of a few bytes, of which each send has some. To have libcrypto look its implementation up each time would take
-// longer than to hash them.
+// SHA-256 of a few bytes; each send hashes some. Looking up the implementation in libcrypto each time would take longer than
+// hashing them.
 static inline void crypto_sha256_of_few(const unsigned char *data, size_t bytes, unsigned char *hash) {
   SHA256_CTX context;
   SHA256_Init(&context);
@@ -80,7 +80,7 @@ static inline crypto_key *crypto_ed25519_key(const unsigned char *raw) {
   return key;
 }
 
-// Of the modulus and the exponent, big-endian.
+// Makes a public key from its modulus and its exponent, both big-endian.
 static inline crypto_key *crypto_rsa_key(
     const unsigned char *modulus, int modulus_bytes, const unsigned char *exponent, int exponent_bytes) {
   crypto_key *key = NULL;

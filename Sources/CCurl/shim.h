@@ -86,7 +86,7 @@ static inline void multi_set_callbacks(
   curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
 }
 
-// Who makes the sockets, and so decides which addresses are connected to.
+// Sets the function that makes the sockets, and so decides which addresses are connected to.
 static inline CURLcode easy_set_socket_maker(CURL *easy, curl_opensocket_callback make, void *context) {
   CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, make);
   return code ? code : curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
@@ -100,7 +100,7 @@ static inline CURLcode easy_set_addresses(CURL *easy, struct curl_slist *lines) 
 static const curl_socket_t socket_refused = CURL_SOCKET_BAD;
 static const curl_socket_t socket_timeout = CURL_SOCKET_TIMEOUT;
 
-// What several transfers of one thread share: the sessions of TLS, so that a new connection to the same server resumes one.
+// Several transfers of one thread share TLS sessions, so that a new connection to the same server resumes one.
 static inline CURLSH *share_sessions(void) {
   CURLSH *share = curl_share_init();
   if (share) curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);

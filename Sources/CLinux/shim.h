@@ -1,5 +1,5 @@
-// What the toolchain's Glibc module leaves out of Linux: epoll, eventfd, signalfd, pidfd, accept4, a thread's name, and
-// a child process that does not outlive it.
+// The calls of Linux that the toolchain's Glibc module leaves out: epoll, eventfd, signalfd, pidfd, accept4, the name of a
+// thread, and a child process that ends with the thread that started it.
 #pragma once
 #include <fcntl.h>
 #include <signal.h>

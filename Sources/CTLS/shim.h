@@ -18,7 +18,7 @@ typedef SSL_CTX tls_context;
 typedef SSL tls_session;
 
 enum { tls_1_2 = TLS1_2_VERSION, tls_1_3 = TLS1_3_VERSION };
-// What a call can come to, where it is not a number of bytes.
+// The results of a call that are no number of bytes.
 enum { tls_done = 0, tls_wants_read = -1, tls_wants_write = -2, tls_ended = -3, tls_failed = -4 };
 // A record holds no more than this (RFC 8446 section 5.1).
 enum { tls_record_bytes = 16384 };
@@ -63,7 +63,7 @@ static inline long tls_socket_control(BIO *bio, int command, long number, void *
   return command == BIO_CTRL_FLUSH;
 }
 
-// Made once, by whoever comes first of several threads.
+// Several threads may ask at the same time. The first one makes it.
 static inline BIO_METHOD *tls_socket_method(void) {
   static BIO_METHOD *made = NULL;
   BIO_METHOD *method = __atomic_load_n(&made, __ATOMIC_ACQUIRE);
@@ -157,8 +157,8 @@ static inline void tls_certificate_times(tls_context *context, int64_t *begin, i
 
 // MARK: Servers
 
-// Of one set of keys: a name, and what tickets are encrypted and authenticated by. Behind one another, the set that
-// encrypts and the one before it.
+// A set of keys for tickets has a name, a key that encrypts and a key that authenticates. The set in use comes first, then the
+// one before it.
 enum { tls_ticket_name_bytes = 16, tls_ticket_key_bytes = 16 + 32 + 32 };
 
 static inline int tls_random(unsigned char *bytes, int count) { return RAND_bytes(bytes, count) == 1; }
@@ -267,7 +267,7 @@ static inline tls_session *tls_open(tls_context *context, int descriptor, int is
   return session;
 }
 
-// Whom a client means: a name or an address that the server's certificate must have.
+// Sets the name or the address that the server's certificate must have.
 static inline int tls_expect_host(tls_session *session, const char *host) {
   X509_VERIFY_PARAM *param = SSL_get0_param(session);
   int done = X509_VERIFY_PARAM_set1_ip_asc(param, host) == 1;
@@ -281,7 +281,7 @@ static inline void tls_free(tls_session *session) {
   ERR_clear_error();
 }
 
-// What a call that did not succeed came to; of a failure the words.
+// Gives the result of a call that did not succeed, and writes the words of a failure.
 static inline int tls_outcome(tls_session *session, int result, int number, char *why, size_t room) {
   switch (SSL_get_error(session, result)) {
     case SSL_ERROR_WANT_READ: return tls_wants_read;
