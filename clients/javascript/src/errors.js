@@ -27,6 +27,10 @@ export class BelfryError extends Error {
       not mean that nothing was done. */
   after(earlier) {
     if (earlier === undefined || this.leavesOutcomeOpen || !this.mayPass) return this;
+    if (this.code === "transport") {
+      this.nothingWasSent = false;
+      return this;
+    }
     const { status, field, retryAfter } = this;
     return new BelfryError(
       "unknownOutcome", `an earlier try may have been carried out (${earlier.detail}); the last one: ${this.detail}`,

@@ -64,6 +64,10 @@ test("an unknown outcome has the id to send again with", () => {
   const later = refusal(503, undefined, '{"code":"unavailable","detail":"away"}');
   assert.deepEqual([later.after(error).code, later.after(undefined).code], ["unknownOutcome", "unavailable"]);
   assert.equal(refusal(403, undefined, '{"code":"muted"}').after(error).code, "muted");
+  const refused = new BelfryError("transport", "refused", { nothingWasSent: true });
+  assert.equal(refused.leavesOutcomeOpen, false);
+  const last = refused.after(error);
+  assert.deepEqual([last.code, last.leavesOutcomeOpen, last.mayPass], ["transport", true, true]);
 });
 
 test("problems say what they say, and a page of a proxy is read by its status", () => {

@@ -11,15 +11,20 @@ from .stage import STREAM_HEAD, Broker, Server, answer, request_of
 
 
 def bodies(feed, count, slowly=lambda number: None):
-    """Of so many notifications; the feed ends with them."""
+    """Of so many notifications; the feed ends with them, or when one does not come."""
     found = []
-    with feed:
-        for event in feed:
-            if isinstance(event, NotificationReceived):
-                found.append(event.notification["body"])
-                slowly(len(found))
-                if len(found) == count:
-                    break
+    watchdog = threading.Timer(120, feed.close)
+    watchdog.start()
+    try:
+        with feed:
+            for event in feed:
+                if isinstance(event, NotificationReceived):
+                    found.append(event.notification["body"])
+                    slowly(len(found))
+                    if len(found) == count:
+                        break
+    finally:
+        watchdog.cancel()
     return found
 
 

@@ -84,6 +84,10 @@ class ReadingTests(unittest.TestCase):
         later = refusal(503, None, b'{"code":"unavailable","detail":"away"}')
         self.assertEqual((later.after(error).code, later.after(None).code), ("unknownOutcome", "unavailable"))
         self.assertEqual(refusal(403, None, b'{"code":"muted"}').after(error).code, "muted")
+        refused = BelfryError("transport", "refused", nothing_was_sent=True)
+        self.assertFalse(refused.leaves_outcome_open)
+        last = refused.after(error)
+        self.assertEqual((last.code, last.leaves_outcome_open, last.may_pass), ("transport", True, True))
 
     def test_a_page_of_a_proxy_is_read_by_its_status(self):
         error = refusal(502, "Wed, 21 Oct 2026 07:28:00 GMT", b"<html>")

@@ -52,6 +52,9 @@ class BelfryError(Exception):
         does not mean that nothing was done."""
         if earlier is None or self.leaves_outcome_open or not self.may_pass:
             return self
+        if self.code == "transport":
+            self.nothing_was_sent = False
+            return self
         return BelfryError(
             "unknownOutcome", f"an earlier try may have been carried out ({earlier.detail}); the last one: {self.detail}",
             status=self.status, field=self.field, retry_after=self.retry_after)
