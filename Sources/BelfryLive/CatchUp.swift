@@ -43,6 +43,8 @@ extension Consumer {
     }
     let snapshot = try await session.snapshot()
     guard mayGoOn() else { return false }
+    // Before anything is shown again: that goes by the cursor, and leaves to the scan what the scan will show.
+    noteReach(of: snapshot)
     let floor = hub.feed.limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     let promised = promisedFrom ?? floor
     promisedFrom = promised
@@ -64,7 +66,6 @@ extension Consumer {
     if isResuming {
       guard try await welcomeBack(snapshot, floor, while: mayGoOn) else { return false }
     }
-    noteReach(of: snapshot)
     let scan = FeedScan(
       snapshot, at: output.cursor, retentionFloor: floor, promisedFrom: promised,
       wanted: isSlow ? Self.slowAtOnce : nil, in: hub.store)
