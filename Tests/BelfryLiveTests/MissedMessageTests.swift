@@ -65,6 +65,25 @@ import Testing
     }
   }
 
+  /// The message of an entry is missed, and nothing has told so yet. Then all is shown again by other preferences.
+  @Test func aMissedEntryIsShownOnceIfAllIsShownAgain() async throws {
+    try await withMissedStage { stage in
+      var sent = [stage.send(to: .first), stage.send(to: .second)]
+      try await stage.waitUntilShown(sent)
+      stage.catchUp()
+      try await stage.settle()
+      let missed = stage.send(to: .first)
+      stage.live.lose { space, _ in space == MissedStage.space(.first) }
+      sent.append(stage.send(to: .second))
+      try await stage.waitUntilShown(sent)
+      #expect(stage.shown(of: [missed]) == [])
+      try await stage.prefer()
+      try await stage.waitUntilShown([missed])
+      #expect(stage.client.resets == 1 && stage.client.held.isSuperset(of: sent))
+      #expect(stage.shown(of: [missed]) == [missed])
+    }
+  }
+
   /// An entry that the store has not served is shown, if its message is missed.
   @Test func anEntryThatWasNotServedIsShown() async throws {
     try await withMissedStage { stage in
@@ -177,6 +196,13 @@ private final class MissedStage {
     try await settle()
     try await wait(until: { [hub] in hub.isHearing(Self.space(.first)) })
     try await settle()
+  }
+
+  /// Changes the preferences of the account, so that its clients are shown all again.
+  func prefer() async throws {
+    let one = Preference(space: Self.space(.second), types: nil, level: .all)
+    let runner = OperationRunner(store: memory, limits: Limits())
+    _ = try await runner.run(SetPreferences([one], of: "bob", actor: Actor(account: "bob")))
   }
 
   /// As when the account's index has changed.
