@@ -38,6 +38,19 @@ import Testing
     #expect(try desk.decide(listed).output.mapValues(\.code) == [12: .notFound, 99: .notFound])
   }
 
+  /// Channel 13 is public and everyone's, and `ben` is on its block list.
+  @Test func anAccountOnTheBlockListDoesNotSubscribe() throws {
+    let desk = try ChannelDesk.desk()
+    func subscribe(_ account: AccountID, _ isSubscribed: Bool = true) -> SetSubscription {
+      SetSubscription(1, channel: 13, actor: Actor(account: account), isSubscribed: isSubscribed)
+    }
+    #expect(desk.refusal(of: subscribe("pia")) == nil)
+    #expect(desk.refusal(of: subscribe("ben"))?.code == .banned)
+    #expect(desk.refusal(of: subscribe("ben", false)) == nil)
+    let listed = SubscribeToChannels(1, channels: [13], actor: Actor(account: "ben"), isSubscribed: true)
+    #expect(try desk.decide(listed).output.mapValues(\.code) == [13: .banned])
+  }
+
   @Test(arguments: ["mia", "sam"] as [AccountID])
   func nobodySendsIntoAPrivateChannelThatIsNotTheirs(account: AccountID) throws {
     let desk = try ServerDesk()

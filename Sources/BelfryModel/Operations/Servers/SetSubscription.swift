@@ -84,7 +84,11 @@ extension Draft<ServerRecord> {
     _ member: inout MemberRecord, to id: EntityID, _ isSubscribed: Bool
   ) throws(Refusal) {
     let channel = try records.channel(id, of: space)
-    if channel.isHidden(id, from: member) { throw .noChannel(id, in: space) }
+    if isSubscribed {
+      try requireSight(of: channel, id, for: member)
+    } else if channel.isHidden(id, from: member) {
+      throw .noChannel(id, in: space)
+    }
     guard !channel.hasRoster || member.isIn(id) else {
       throw Refusal(.notMember, "you are not in channel \(id)", field: "channelId")
     }
