@@ -22,6 +22,15 @@ package enum WebhookRoutes {
     "the spaces to copy from, such as `server:7`, `group:7`, `room:7`, `account:bob`; absent: all")
   private static let env = Field(
     "env", .text(bytes: 1...Limits.envBytes), "copy only notifications with this `env`; absent: all")
+  private static let changedTypes = Field(
+    "types", .list(.integer(1...Int(Int32.max)), counts: 0...typesMax),
+    "the types to copy; an empty list: all; absent: as before")
+  private static let changedSpaces = Field(
+    "spaces", .list(.text(bytes: 1...spaceBytesMax), counts: 0...spacesMax),
+    "the spaces to copy from, such as `server:7`; an empty list: all; absent: as before")
+  private static let changedEnv = Field(
+    "env", .text(bytes: 0...Limits.envBytes),
+    "copy only notifications with this `env`; an empty text: all; absent: as before")
   private static let format = Field("format", Kind<WebhookFormat>.choice, "the format of a copy")
 
   private static let properties: [Property] = [
@@ -69,7 +78,7 @@ package enum WebhookRoutes {
   private static let enabled = Field("enabled", .flag, "whether copies are delivered")
   package static let update = endpoint(
     .patch, "/v1/webhooks/{webhookId}", .trusted, "webhook update", "Change a webhook",
-    path: webhookId, body: url, types, spaces, env, format, enabled,
+    path: webhookId, body: url, changedTypes, changedSpaces, changedEnv, format, enabled,
     rule: .someOf(["url", "types", "spaces", "env", "format", "enabled"]), refusals: [.conflict],
     answers: .ok(webhook),
     options: RouteOptions(done: "changed the webhook", example: ["enabled": "false"]))

@@ -94,6 +94,27 @@ import Testing
     }
   }
 
+  @Test func anEmptyFilterCopiesAll() async throws {
+    let receiver = try ScriptedServer(Self.accepting)
+    try await withWebhooks { broker async throws in
+      let id = try register(
+        receiver, at: broker, #","types":[100],"spaces":["account:bob"],"env":"test""#
+      ).id
+      let app = try broker.token("app", .app)
+      let kept = try broker.ask("PATCH", "/v1/webhooks/\(id)", as: app, #"{"enabled":true}"#)
+      #expect(kept.json["types"] != nil && kept.json["spaces"] != nil && kept.json["env"] == "test")
+      let changed = try broker.ask(
+        "PATCH", "/v1/webhooks/\(id)", as: app, #"{"types":[],"spaces":[],"env":""}"#)
+      #expect(changed.status == 200, "\(changed.body)")
+      #expect(changed.json["types"] == nil && changed.json["spaces"] == nil && changed.json["env"] == nil)
+      let sent = try send(broker, #""toAccids":["carol"],"body":"1""#)
+      try await broker.waitUntilNothingIsToBeSent()
+      #expect(ids(receiver) == [sent])
+      let none = try broker.ask("POST", "/v1/webhooks", as: app, #"{"url":"https://a.example/","types":[]}"#)
+      #expect(none.status == 400)
+    }
+  }
+
   /// A notification that a user reads at once is gone from the user's log, and is still copied.
   @Test func whatIsReadBeforeItIsCopiedIsCopied() async throws {
     let server = try ScriptedServer { _, number in number == 1 ? [.answer(500)] : [.kept(200), .next] }

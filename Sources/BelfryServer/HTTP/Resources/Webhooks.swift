@@ -86,9 +86,10 @@ enum Webhooks {
     }
     let endpoint = try await change(id, services) { endpoint in
       if let url { endpoint.url = url }
-      if let types { endpoint.types = Set(types) }
-      if let spaces { endpoint.spaces = spaces }
-      if let env { endpoint.env = env }
+      // An empty filter copies all.
+      if let types { endpoint.types = types.isEmpty ? nil : Set(types) }
+      if let spaces { endpoint.spaces = spaces.isEmpty ? nil : spaces }
+      if let env { endpoint.env = env.isEmpty ? nil : env }
       if let format { endpoint.format = format }
       if let enabled { endpoint.disabledBecause = enabled ? nil : .asked }
     }
