@@ -35,6 +35,8 @@ enum SmallFile {
     let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw .refused(code, "cannot write it", at: path) }
     defer { close(descriptor) }
+    var isReplaced = false
+    defer { if !isReplaced { unsafe unlink(draft) } }
     var written = 0
     while written < content.count {
       let count = unsafe content[written...].withUnsafeBytes {
@@ -46,5 +48,6 @@ enum SmallFile {
     guard fsync(descriptor) == 0, unsafe rename(draft, path) == 0 else {
       throw .refused(code, "cannot write it", at: path)
     }
+    isReplaced = true
   }
 }

@@ -72,7 +72,8 @@ final class RedisLaunch: Sendable {
     }
   }
 
-  /// The file is written again at each start, so that an upgrade of Belfry also brings its settings.
+  /// The file is written at a start if Belfry's settings have changed, so that an upgrade also brings its settings. Otherwise
+  /// it is left alone: a broker must start while its disk is full too.
   private static func configFile(
     _ settings: EmbeddedRedisSettings, in redisFolder: String
   ) throws(StartError) -> String {
@@ -84,6 +85,7 @@ final class RedisLaunch: Sendable {
       return unsafe String(cString: resolved)
     }
     let path = redisFolder + "/redis.conf"
+    if (try? SmallFile.read(path, sizeMaxBytes: 1 << 20)) == RedisDefaults.configuration { return path }
     try SmallFile.replace(path, with: RedisDefaults.configuration, mode: 0o600, orThrow: .dataFolderUnusable)
     return path
   }

@@ -141,6 +141,41 @@ import Testing
     }
   }
 
+  /// A disk that is full lets nobody write, and the broker must start on it.
+  @Test func aStartWritesTheSettingsOnlyIfTheyHaveChanged() async throws {
+    try await TemporaryFolder.with { parent in
+      let folder = try DataFolder(opening: "\(parent.path)/data")
+      let path = "\(parent.path)/data/redis/redis.conf"
+      func inode() throws -> UInt64? {
+        try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? UInt64
+      }
+      func runOnce() throws {
+        let redis = try EmbeddedRedis(in: folder, settings: EmbeddedRedisSettings())
+        try redis.start()
+        redis.stop()
+      }
+      try runOnce()
+      let first = try #require(try inode())
+      try runOnce()
+      #expect(try inode() == first)
+      try "port 7\n".write(toFile: path, atomically: true, encoding: .utf8)
+      try runOnce()
+      #expect(Array(try Data(contentsOf: URL(fileURLWithPath: path))) == RedisDefaults.configuration)
+    }
+  }
+
+  @Test func aFileThatCannotBeReplacedLeavesNoDraft() async throws {
+    try await TemporaryFolder.with { parent in
+      let path = "\(parent.path)/taken"
+      // A folder of this name keeps the draft from being renamed.
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      #expect(throws: StartError.self) {
+        try SmallFile.replace(path, with: [1], mode: 0o600, orThrow: .dataFolderUnusable)
+      }
+      #expect(!FileManager.default.fileExists(atPath: path + ".new"))
+    }
+  }
+
   @Test func settingsOfOnesOwnReplaceOurs() async throws {
     try await TemporaryFolder.with { parent in
       let folder = try DataFolder(opening: "\(parent.path)/data")
