@@ -62,15 +62,21 @@ package final class Callbacks {
   /// The ids of this loop's questions: a random word that no other loop has, and a number.
   private let word = String(UInt64.random(in: .min ... .max), radix: 36)
   private var count = 0
-  private let report: (String, String) -> Void
+  private let report: (Event) -> Void
+
+  /// A change that operators should know of.
+  package enum Event: Sendable, Hashable {
+    /// The callback at this origin has failed too often, for the last time for this reason. It is not asked for a while.
+    case pauses(origin: String, cause: String)
+    /// The first usable answer after that.
+    case answersAgain(origin: String)
+  }
 
   package private(set) var statistics = CallbackStatistics()
 
-  /// - Parameter report: told of the origin of a callback's URL and the reason why it cannot be asked, once each time it is
-  ///   given up.
   package init(
     _ settings: [CallbackSettings], loop: EventLoop, client: OutboundClient,
-    report: @escaping (String, String) -> Void
+    report: @escaping (Event) -> Void
   ) {
     self.settings = settings
     self.loop = loop
@@ -107,7 +113,8 @@ package final class Callbacks {
   ) async throws(Refusal) -> Made {
     guard breakers[callback].begin(now: .now) else {
       statistics.skipped += 1
-      return try withoutAnswer(callback, use)
+      let words = "has failed several times and is not asked for some seconds"
+      return try withoutAnswer(callback, because: words, use)
     }
     statistics.asked += 1
     do throws(CallbackFailure) {
@@ -135,10 +142,10 @@ package final class Callbacks {
       case .busy:
         end(callback, isGood: nil)
         throw Refusal(.busy, "too many requests are waiting for the callback that decides this; try again")
-      case .useless(let cause):
+      case .useless(let words, let cause):
         statistics.failed += 1
         end(callback, isGood: false, because: cause)
-        return try withoutAnswer(callback, use)
+        return try withoutAnswer(callback, because: words, use)
       }
     }
   }
@@ -148,25 +155,30 @@ package final class Callbacks {
     /// The callback allows it, but its patch cannot be used.
     case unusable(Refusal)
     case busy
-    /// There is no answer, or the answer contains no decision.
-    case useless(String)
+    /// There is no answer, or the answer contains no decision. The words continue "the callback …" for the sender, who is
+    /// told no address of the network. The cause is for the log.
+    case useless(String, cause: String)
   }
 
   private func withoutAnswer<Made>(
-    _ callback: Int, _ use: (CallbackAnswer) throws(Refusal) -> Made
+    _ callback: Int, because words: String, _ use: (CallbackAnswer) throws(Refusal) -> Made
   ) throws(Refusal) -> Made {
     switch settings[callback].onFailure {
     case .allow: return try use(.allow)
     case .deny:
-      throw Refusal(
-        .refusedByCallback, "the callback that decides this cannot be reached; try again later")
+      throw Refusal(.refusedByCallback, "the callback that decides this \(words)")
     }
   }
 
   private func end(_ callback: Int, isGood: Bool?, because cause: String = "") {
     let wasOpen = breakers[callback].isOpen
     breakers[callback].end(isGood: isGood, now: .now)
-    if breakers[callback].isOpen, !wasOpen { report(settings[callback].url.origin, cause) }
+    let origin = settings[callback].url.origin
+    switch (wasOpen, breakers[callback].isOpen) {
+    case (false, true): report(.pauses(origin: origin, cause: cause))
+    case (true, false): report(.answersAgain(origin: origin))
+    case (false, false), (true, true): break
+    }
   }
 
   private func answer(
@@ -189,15 +201,22 @@ package final class Callbacks {
       switch error.code {
       // Nothing is known of the callback then. Letting the request through without asking would be a way past the callback.
       case .busy, .notBegun, .cancelled: throw .busy
-      case .refusedAddress, .unreachable, .timedOut, .tooLarge: throw .useless(error.cause)
+      case .refusedAddress, .unreachable: throw .useless("cannot be reached", cause: error.cause)
+      case .timedOut: throw .useless("did not answer in time", cause: error.cause)
+      case .tooLarge: throw .useless("gave an answer that is too large", cause: error.cause)
       }
     }
-    guard response.status == 200 else { throw .useless("it answered with status \(response.status)") }
+    guard response.status == 200 else {
+      let words = "answered with status \(response.status)"
+      throw .useless(words, cause: "it \(words)")
+    }
     do throws(Refusal) {
       return try CallbackAnswer(json: response.body)
     } catch {
       guard error.code != .refusedByCallback else { throw .unusable(error) }
-      throw .useless("its answer cannot be read: \(error.field ?? "it") \(error.detail)")
+      throw .useless(
+        "gave an answer that cannot be read",
+        cause: "its answer cannot be read: \(error.field ?? "it") \(error.detail)")
     }
   }
 }

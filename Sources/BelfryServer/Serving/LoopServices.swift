@@ -74,9 +74,13 @@ final class LoopServices {
         allowedNetworks: broker.configuration.push.allowedNetworks, setting: "push.allowedNetworks"),
       userAgent: userAgent)
     callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: callbackOutbound) {
-      origin, cause in
-      Log.line(
-        "callback is paused after failures", ["loop": "\(loopNumber)", "origin": origin, "cause": cause])
+      switch $0 {
+      case .pauses(let origin, let cause):
+        Log.line(
+          "callback is paused after failures", ["loop": "\(loopNumber)", "origin": origin, "cause": cause])
+      case .answersAgain(let origin):
+        Log.line("callback answers again", ["loop": "\(loopNumber)", "origin": origin])
+      }
     }
     let partitions = store.partitions.all.filter { $0.number % broker.configuration.loops == loopNumber }
     webhooks = WebhookDispatcher(

@@ -29,6 +29,25 @@ import Testing
     }
   }
 
+  /// A sender is told what the callback did, and nothing of where it is.
+  @Test(arguments: [
+    (Step.answer(500), "answered with status 500"), (.hold, "did not answer in time"),
+    (.reset, "cannot be reached"), (.answer(200, "rubbish"), "gave an answer that cannot be read"),
+  ])
+  func aRefusalSaysWhatHappened(step: Step, words: String) async throws {
+    let server = try ScriptedServer { _, _ in [step] }
+    try await withCallback(server, { $0.onFailure = .deny }) { broker async throws in
+      for _ in 0..<CircuitBreaker.failuresMax {
+        let answer = try send(broker, #""toAccids":["bob"],"body":"hello""#)
+        #expect(answer.json["detail"]?.text == "the callback that decides this \(words)")
+      }
+      let answer = try send(broker, #""toAccids":["bob"],"body":"hello""#)
+      #expect(
+        answer.json["detail"]?.text
+          == "the callback that decides this has failed several times and is not asked for some seconds")
+    }
+  }
+
   /// Unlike with no answer, the operation is not carried out as it was asked for, because the callback
   /// allowed something else. One sender who causes such answers does not close the callback for others.
   @Test(arguments: [
