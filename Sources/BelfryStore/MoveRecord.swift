@@ -58,7 +58,7 @@ package struct MoveRecord: Sendable, Hashable {
       "this keyspace is being moved to \(other): wait until belfry move ends; if it was interrupted, run it again to "
         + "finish the move, or with --cancel to undo it"
     case .moved:
-      "this keyspace was moved to \(other): start brokers with that address"
+      "this keyspace was moved to \(other): start brokers with the new address"
     case .arriving:
       "this keyspace is being moved here from \(other), and is not complete: wait until belfry move ends; if it "
         + "was interrupted, run it again to finish the move, or with --cancel to undo it"
@@ -66,6 +66,24 @@ package struct MoveRecord: Sendable, Hashable {
       "this is what is left of a move from \(other) that was cancelled: belfry move removes it when it is run again with "
         + "this target, or with --cancel"
     }
+  }
+}
+
+extension MoveRecord {
+  /// The words of a refusal without the addresses of Redis in them, and without the `to` or `from` before each. Every sender may
+  /// read these; the log has the whole.
+  package static func withoutAddresses(_ words: String) -> String {
+    var kept: [Substring] = []
+    for word in words.split(separator: " ", omittingEmptySubsequences: false) {
+      guard word.starts(with: "redis://") || word.starts(with: "rediss://") else {
+        kept.append(word)
+        continue
+      }
+      if let before = kept.last, before == "to" || before == "from" { kept.removeLast() }
+      let mark = word.suffix(1)
+      if [":", ","].contains(mark), let before = kept.popLast() { kept.append(before + mark) }
+    }
+    return kept.joined(separator: " ")
   }
 }
 

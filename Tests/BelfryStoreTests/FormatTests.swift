@@ -49,7 +49,7 @@ import Testing
     ),
     (
       "moved 3 64 a1 1795238998540 redis://node-1:7001",
-      "this keyspace was moved to redis://node-1:7001: start brokers with that address"
+      "this keyspace was moved to redis://node-1:7001: start brokers with the new address"
     ),
     (
       "arriving 3 64 a1 1795238998540 redis://old:6379",
@@ -78,6 +78,25 @@ import Testing
       }
       #expect(try redis.digest() == before, "nothing was written")
     }
+  }
+
+  @Test(arguments: [
+    (
+      "this keyspace was moved to redis://node-1:7001: start brokers with the new address",
+      "this keyspace was moved: start brokers with the new address"
+    ),
+    (
+      "this keyspace is being moved here from rediss://old:6379, and is not complete: wait",
+      "this keyspace is being moved here, and is not complete: wait"
+    ),
+    (
+      "this is left of a move from redis://old:6379 that was cancelled",
+      "this is left of a move that was cancelled"
+    ),
+    ("this keyspace has 64 partitions", "this keyspace has 64 partitions"),
+  ])
+  func sendersAreToldNoAddress(words: String, told: String) {
+    #expect(MoveRecord.withoutAddresses(words) == told)
   }
 
   @Test func dataOfWhichNobodySaysHowItIsLaidOutIsRefused() async throws {

@@ -21,8 +21,10 @@ final class KeyspaceState: Sendable {
   /// Settings of this broker that differ from the keyspace's format record.
   var differences: [SettingDifference] { content.withLock { $0.differences } }
   /// The reason for which the broker cannot work on the keyspace in Redis now; nil if it can, or if Redis is
-  /// away.
-  var refusal: String? { content.withLock { $0.refusal?.cause } }
+  /// away. Every sender is told, so it names no address of the network.
+  var refusal: String? {
+    content.withLock { $0.refusal?.cause }.map { MoveRecord.withoutAddresses($0) }
+  }
   /// True if a loop has worked on the keyspace.
   var hasServed: Bool { content.withLock { $0.hasServed } }
   /// The reason for which the broker ended before it served anybody.
