@@ -55,9 +55,10 @@ package final class PushDispatcher {
   private let retryDelaysSeconds: [Double]
   let failures: WorkFailures
   private var tokens: VAPIDTokens?
-  let report: (String, AccountID, String, String) -> Void
+  let report: (String, AccountID?, String, String?) -> Void
 
   private var breakers: [String: CircuitBreaker] = [:]
+  private var rows = FailureRows<String>(countMax: PushDispatcher.breakersMax)
   private var places = PushPlaces()
   private var settled: [(here: PushPlaces.Key, push: SettledPush)] = []
   private var isSettling = false
@@ -72,14 +73,14 @@ package final class PushDispatcher {
   ///   - partitions: those of this loop.
   ///   - loops: the number of loops that share the broker's pace.
   ///   - failures: told of commands that Redis did not carry out.
-  ///   - report: told of events that operators should know of, with the account, the device, the destination and the
-  ///     reason.
+  ///   - report: told of events that operators should know of, with the account, if it is of one, the destination,
+  ///     and the reason, if any.
   package init(
     loop: EventLoop, scope: LoopScope, store: RedisStore, feed: FeedReader, client: OutboundClient,
     word: PushWord,
     partitions: [Partition], loops: Int, settings: PushSettings, key: VAPIDKey?,
     retryDelaysSeconds: [Double] = RetrySchedule.delaysSeconds, failures: WorkFailures,
-    report: @escaping (String, AccountID, String, String) -> Void
+    report: @escaping (String, AccountID?, String, String?) -> Void
   ) {
     (self.loop, self.scope, self.store, self.feed, self.client) = (loop, scope, store, feed, client)
     (self.word, self.settings, self.report) = (word, settings, report)
@@ -205,10 +206,13 @@ package final class PushDispatcher {
     switch outcome {
     case .delivered: (isGood, statistics.delivered) = (true, statistics.delivered + 1)
     case .gone, .refused: isGood = true
-    case .failed: (isGood, statistics.failed) = (false, statistics.failed + 1)
+    case .failed(let cause, _):
+      (isGood, statistics.failed) = (false, statistics.failed + 1)
+      if rows.fail(origin, now: .now) { report("push receiver fails", nil, origin, cause) }
     case .notTried: isGood = nil
     }
     if isGood == true {
+      if rows.succeed(origin) { report("push receiver succeeds again", nil, origin, nil) }
       breakers[origin] = nil
     } else {
       // A breaker whose pause is over is made again at the next failure.

@@ -24,7 +24,7 @@ package final class WebhookDispatcher {
   private let timeout: Duration
   let retryDelaysSeconds: [Double]
   let failures: WorkFailures
-  private let report: (String, WebhookEndpoint, String) -> Void
+  private let report: (String, WebhookEndpoint, String?) -> Void
   private var lanes: [EntityID: [WebhookLane]] = [:]
   private var breakers: [EntityID: CircuitBreaker] = [:]
   private var places = FairShares<EntityID>(total: WebhookDispatcher.lanesMax)
@@ -33,6 +33,7 @@ package final class WebhookDispatcher {
   private var version: String?
   /// The time of the last delivery to each endpoint, by the clock of failures.
   private var succeededAt: [EntityID: Int64] = [:]
+  private var rows = FailureRows<EntityID>(countMax: WebhookEndpoint.countMax)
   /// Endpoints that got a delivery since the last look.
   private var succeeded: Set<EntityID> = []
 
@@ -41,12 +42,12 @@ package final class WebhookDispatcher {
   /// - Parameters:
   ///   - partitions: those of this loop.
   ///   - failures: told of commands that Redis did not carry out.
-  ///   - report: told of events that operators should know of, with the endpoint and the reason.
+  ///   - report: told of events that operators should know of, with the endpoint and the reason, if any.
   package init(
     loop: EventLoop, scope: LoopScope, store: RedisStore, client: OutboundClient, endpoints: WebhookEndpoints,
     partitions: [Partition], timeoutMilliseconds: Int,
     retryDelaysSeconds: [Double] = RetrySchedule.delaysSeconds, failures: WorkFailures,
-    report: @escaping (String, WebhookEndpoint, String) -> Void
+    report: @escaping (String, WebhookEndpoint, String?) -> Void
   ) {
     (self.loop, self.scope, self.store, self.client) = (loop, scope, store, client)
     (self.endpoints, self.partitions, self.report) = (endpoints, partitions, report)
@@ -101,6 +102,7 @@ package final class WebhookDispatcher {
     lanes = kept
     breakers = breakers.filter { kept[$0.key] != nil }
     succeededAt = succeededAt.filter { kept[$0.key] != nil }
+    rows.forget { kept[$0] == nil }
   }
 
   private func look(_ lastIDs: [Partition: MessageID]) {
@@ -148,8 +150,10 @@ package final class WebhookDispatcher {
       statistics.delivered += 1
       succeededAt[endpoint.id] = WallClock.nowMilliseconds()
       succeeded.insert(endpoint.id)
+      if rows.succeed(endpoint.id) { report("webhook succeeds again", endpoint, nil) }
     case .failed(let failure):
       statistics.failed += 1
+      if rows.fail(endpoint.id, now: .now) { report("webhook fails", endpoint, failure.cause) }
       await noteFailure(endpoint, failure.cause)
     case .gone:
       statistics.failed += 1

@@ -89,7 +89,12 @@ final class LoopServices {
       timeoutMilliseconds: broker.configuration.webhookTimeoutMilliseconds,
       retryDelaysSeconds: broker.configuration.retryDelaysSeconds, failures: broker.failures
     ) { event, endpoint, cause in
-      Log.line(event, ["webhookId": endpoint.id.text, "origin": endpoint.url.origin, "cause": cause])
+      let (id, origin) = (endpoint.id.text, endpoint.url.origin)
+      if let cause {
+        Log.line(event, ["loop": "\(loopNumber)", "webhookId": id, "origin": origin, "cause": cause])
+      } else {
+        Log.line(event, ["loop": "\(loopNumber)", "webhookId": id, "origin": origin])
+      }
     }
     push = PushDispatcher(
       loop: loop, scope: scope, store: store, feed: feed, client: pushOutbound, word: broker.pushWord,
@@ -97,7 +102,13 @@ final class LoopServices {
       key: broker.pushKey, retryDelaysSeconds: broker.configuration.retryDelaysSeconds,
       failures: broker.failures
     ) { event, account, origin, cause in
-      Log.line(event, ["account": account.text, "origin": origin, "cause": cause])
+      switch (account, cause) {
+      case (let account?, let cause):
+        Log.line(event, ["account": account.text, "origin": origin, "cause": cause ?? ""])
+      case (nil, let cause?):
+        Log.line(event, ["loop": "\(loopNumber)", "origin": origin, "cause": cause])
+      case (nil, nil): Log.line(event, ["loop": "\(loopNumber)", "origin": origin])
+      }
     }
   }
 

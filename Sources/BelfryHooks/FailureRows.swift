@@ -1,0 +1,37 @@
+/// Tells the first failure of a row from the others, for each receiver. A receiver that fails now and then would fill the log
+/// otherwise, so a row that begins soon after the last one that was told is told only if it lasts.
+struct FailureRows<Receiver: Hashable> {
+  /// How long after the beginning of a row no other one of the same receiver is told.
+  static var pause: Duration { .seconds(60) }
+
+  private struct Row {
+    var isFailing: Bool
+    var begunAt: ContinuousClock.Instant
+  }
+
+  private let countMax: Int
+  private var rows: [Receiver: Row] = [:]
+
+  init(countMax: Int) { self.countMax = countMax }
+
+  /// - Returns: true if this failure is to be told.
+  mutating func fail(_ receiver: Receiver, now: ContinuousClock.Instant) -> Bool {
+    if let row = rows[receiver] {
+      guard !row.isFailing, now - row.begunAt >= Self.pause else { return false }
+    } else if rows.count >= countMax {
+      rows = rows.filter { $0.value.isFailing || now - $0.value.begunAt < Self.pause }
+      guard rows.count < countMax else { return false }
+    }
+    rows[receiver] = Row(isFailing: true, begunAt: now)
+    return true
+  }
+
+  /// - Returns: true if a row that was told ends with this.
+  mutating func succeed(_ receiver: Receiver) -> Bool {
+    guard rows[receiver]?.isFailing == true else { return false }
+    rows[receiver]?.isFailing = false
+    return true
+  }
+
+  mutating func forget(where isGone: (Receiver) -> Bool) { rows = rows.filter { !isGone($0.key) } }
+}
