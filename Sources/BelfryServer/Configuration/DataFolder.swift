@@ -37,6 +37,7 @@ package final class DataFolder: Sendable {
     guard unsafe stat(absolute, &status) == 0 else {
       throw .refused(.dataFolderUnusable, "cannot enter the folder", at: path)
     }
+    try Folder.checkOwner(absolute)
     // A user who could write to the folder could replace the secret with their own. Others may read the
     // folder, as is usual in mounted volumes: the secrets in it have their own permissions.
     guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {

@@ -53,6 +53,17 @@ import Testing
     }
   }
 
+  /// Only root can give a folder away.
+  @Test(.enabled(if: geteuid() == 0)) func oneOfAnotherUserIsRefused() async throws {
+    try await TemporaryFolder.with { parent in
+      #expect(unsafe chown(parent.path, 12_345, 12_345) == 0)
+      let error = try #require(throws: StartError.self) { try DataFolder(opening: parent.path) }
+      #expect(error.code == .dataFolderUnusable)
+      #expect(error.cause.contains("it belongs to the user with id 12345"))
+      #expect(!FileManager.default.fileExists(atPath: "\(parent.path)/lock"))
+    }
+  }
+
   @Test(arguments: [0o755, 0o704, 0o701, 0o770])
   func aFolderOfRedisThatIsOpenToOthersIsRefused(mode: Int) async throws {
     try await TemporaryFolder.with { parent in
