@@ -13,6 +13,9 @@ extension NotificationType {
     return lasting == .whileInside ? words + ", while inside" : words
   }
 
+  /// The kinds of places in which it happens.
+  package var scenes: String { [scene, otherScene].compactMap { $0?.rawValue }.joined(separator: ", ") }
+
   /// The accounts that may update it, as a phrase.
   package var updating: String {
     switch updaters {
@@ -46,7 +49,7 @@ extension Catalogue {
     return header
       + all.sorted { $0.code < $1.code }.map { type in
         let cells = [
-          "\(type.code)", "`\(type.name)`", type.scene.rawValue, type.attachText, type.receivers,
+          "\(type.code)", "`\(type.name)`", type.scenes, type.attachText, type.receivers,
           type.updating, type.critical == .nobody ? "–" : type.critical.rawValue,
         ]
         return "| " + cells.joined(separator: " | ") + " |\n"

@@ -30,8 +30,9 @@ extension Catalogue {
     207, "channelMemberRemoved", in: .channel, attach: ["accids"], parties: "the removed accounts",
     critical: .everybody)
   package static let channelMemberMuteChanged = NotificationType(
-    208, "channelMemberMuteChanged", in: .channel, attach: ["muted", "accids", "expiresAt"],
-    parties: "the accounts concerned", others: .administrators, operator: .leftOut, critical: .parties)
+    208, "channelMemberMuteChanged", in: .channel, or: .server, attach: ["muted", "accids", "expiresAt"],
+    parties: "the accounts that a channel, or the whole server, mutes or no longer mutes",
+    others: .administrators, operator: .leftOut, critical: .parties)
 
   static let channels: [NotificationType] = [
     channelCreate, channelRemove, channelUpdate, channelListUpdateMember, channelVisibilityUpdate,

@@ -53,6 +53,8 @@ package struct NotificationType: Sendable, Hashable {
   package var code: Int
   package var name: String
   package var scene: Scene
+  /// Another kind of place in which it happens too.
+  package var otherScene: Scene?
   /// The fields of its `attach`.
   package var attach: [String]
   /// The accounts that the event happened to, in words. They receive it with no subscription, and in their
@@ -67,13 +69,15 @@ package struct NotificationType: Sendable, Hashable {
   package var lasting: Lasting
 
   init(
-    _ code: Int, _ name: String, in scene: Scene, attach: [String] = [], parties: String? = nil,
+    _ code: Int, _ name: String, in scene: Scene, or otherScene: Scene? = nil, attach: [String] = [],
+    parties: String? = nil,
     others: Others = .nobody, except: String? = nil, operator operatorPart: OperatorPart = .likeOthers,
     updatedBy updaters: Updaters = .nobody, critical: Critical = .nobody, lasting: Lasting = .untilRead
   ) {
     self.code = code
     self.name = name
     self.scene = scene
+    self.otherScene = otherScene
     self.attach = attach
     self.parties = parties
     self.others = others
