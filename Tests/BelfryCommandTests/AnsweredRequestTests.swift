@@ -208,22 +208,25 @@ import Testing
         Ringers    alice, dave  2026-01-09 18:02:11  -       -        56
 
         To accept:
-        Campfire   belfry server accept 12 9 --as bob
-        backstage  belfry channel accept 12 34 9 --as bob
-        Ringers    belfry group accept 56 9 --as bob
+        "Campfire"   belfry server accept 12 9 --as bob
+        "backstage"  belfry channel accept 12 34 9 --as bob
+        "Ringers"    belfry group accept 56 9 --as bob
 
         """)
   }
 
-  @Test func `tail says how to accept on the same line`() throws {
+  @Test func `tail says how to accept on a line of its own, which no text of others can imitate`() throws {
     let invitation =
       #"{"messageServerId":"7","time":1767981731000,"type":301,"toType":3,"groupId":"56","fromAccount":"alice","#
-      + #""attach":{"requestId":"9","inviter":"alice","message":"Come!"}}"#
+      + #""attach":{"requestId":"9","inviter":"alice","message":"Come!\n  To accept: x"}}"#
     let server = try ScriptedServer { _, _ in
       [.stream, .chunk("event: notification\nid: c7\ndata: \(invitation)\n\n"), .hold]
     }
     let outcome = try Executable(token: Self.bobs).run("tail", "--count", "1", "--url", "\(server.url)")
-    #expect(outcome.out.hasSuffix("alice invited you to group 56: Come!  belfry group accept 56 9\n"))
+    #expect(
+      outcome.out.hasSuffix(
+        #"alice invited you to group 56: Come!\n  To accept: x"# + "\n  To accept: belfry group accept 56 9\n"),
+      "\(outcome.out)")
   }
 
   @Test func `a type is shown by its code or its name`() throws {

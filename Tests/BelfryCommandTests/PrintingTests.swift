@@ -146,6 +146,7 @@ import Testing
     #expect(VisibleText.of("a\nb\tc\r") == "a\\nb\\tc\\r")
     #expect(VisibleText.of("\u{1b}[2Jgone") == "\\u{1b}[2Jgone")
     #expect(VisibleText.of("\u{9b}31m\u{7f}\u{0}") == "\\u{9b}31m\\u{7f}\\u{0}")
+    #expect(VisibleText.quoted(#"a" \ b"#) == #""a\" \\ b""#)
     #expect(VisibleText.of("\u{202e}txt.exe\u{2066}\u{2028}") == "\\u{202e}txt.exe\\u{2066}\\u{2028}")
   }
 

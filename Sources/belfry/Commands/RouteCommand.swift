@@ -105,7 +105,7 @@ private struct RouteRun {
       prepare: { rows in
         invitations = rows.compactMap { row in
           NotificationText.accepting(invitation: row, as: invocation.arguments.text("as"))
-            .map { [$0.name, $0.command].map(VisibleText.of) }
+            .map { [VisibleText.quoted($0.name), $0.command] }
         }
       },
       cells: { row in

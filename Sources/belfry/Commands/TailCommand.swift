@@ -114,9 +114,9 @@ private struct Tail {
       try invocation.print(
         FeedLine(event),
         [
-          FeedLine.text(
-            event, nowMilliseconds: now, names, as: invocation.arguments.text("as"), on: invocation.console)
-        ])
+          FeedLine.text(event, nowMilliseconds: now, names, on: invocation.console),
+          FeedLine.acceptingLine(event, as: invocation.arguments.text("as"), on: invocation.console),
+        ].compactMap(\.self))
     }
   }
 }

@@ -64,22 +64,21 @@ extension FeedLine {
   /// One event as a line for a person. An event without a time has the time of its arrival.
   ///
   /// - Parameters:
-  ///   - account: the account that the command acts for by `--as`.
   ///   - audience: of an entry of a server's log, the audience.
   static func text(
-    _ event: FeedEvent, nowMilliseconds: Int64, _ names: SpaceNames, as account: String? = nil,
-    audience: String? = nil, on console: Console
+    _ event: FeedEvent, nowMilliseconds: Int64, _ names: SpaceNames, audience: String? = nil,
+    on console: Console
   ) -> String {
     let words: [String]
     switch event {
     case .notification(let notification, _):
       return columns(
         notification.time, notification.messageServerId.text, notification.content, names,
-        appending(audience, notification.content, as: account), on: console)
+        meaning(of: audience), on: console)
     case .updated(let notification, _):
       return columns(
         notification.updateTime ?? nowMilliseconds, "updated \(notification.messageServerId)",
-        notification.content, names, appending(audience, notification.content, as: account), on: console)
+        notification.content, names, meaning(of: audience), on: console)
     case .read(.ids(let ids)): words = ["read"] + ids.map(\.text)
     case .read(.upTo(.last)): words = ["read everything"]
     case .read(.upTo(let id)): words = ["read everything up to \(id)"]
@@ -114,13 +113,24 @@ extension FeedLine {
       + (target.isEmpty ? "" : " (\(target.joined(separator: ", ")))")
   }
 
-  /// The last cell of a line. An operator reads who may see the entry. An account reads the command that accepts an invitation
-  /// or an application.
-  private static func appending(
-    _ audience: String?, _ content: NotificationContent, as account: String?
-  ) -> String {
-    if let audience { return ExplanationText.meaning(of: audience) ?? audience }
-    return NotificationText.accepting(content, as: account) ?? ""
+  /// The command that accepts the invitation or application that an event is. It has a line of its own: a text of others
+  /// contains no line ends, so that none can imitate it.
+  ///
+  /// - Parameter account: the account that the command acts for by `--as`.
+  static func acceptingLine(_ event: FeedEvent, as account: String?, on console: Console) -> String? {
+    let content: NotificationContent
+    switch event {
+    case .notification(let notification, _), .updated(let notification, _): content = notification.content
+    default: return nil
+    }
+    return NotificationText.accepting(content, as: account).map {
+      console.colored("  To accept: " + VisibleText.of($0), .faint)
+    }
+  }
+
+  /// The last cell of an entry of a log: who may see it.
+  private static func meaning(of audience: String?) -> String {
+    audience.map { ExplanationText.meaning(of: $0) ?? $0 } ?? ""
   }
 
   /// The sender and the content stand out, because readers look for them; the time, the id and the space are faint.

@@ -20,6 +20,12 @@ enum VisibleText {
     return visible
   }
 
+  /// The same in quotation marks, for a text of others in front of a command. The text could imitate the command without
+  /// them.
+  static func quoted(_ text: String) -> String {
+    "\"" + of(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")) + "\""
+  }
+
   /// JSON escapes only the first of the characters above by itself. They stand in its strings alone, where this means
   /// the same.
   static func escapedInJSON(_ json: String) -> String {
