@@ -115,9 +115,19 @@ struct RouteRequest: Sendable {
   /// The words that the path takes, each checked.
   func checkPathWords(_ words: [String]) throws -> [String] {
     try zip(route.pathProperties, words).map { property, word in
+      if property.name == SharedFields.requestId.name, let accompanying, word.contains(where: \.isWhitespace) {
+        throw UsageError(
+          "\(property.operandName) must be an id or an account, not \(word)",
+          suggestion: "--\(accompanying.commandName) \(ShellWord.quoted(word))")
+      }
       _ = try property.value(of: word, named: property.operandName)
       return word
     }
+  }
+
+  /// The field for words to the other side; nil if the request takes none.
+  private var accompanying: Property? {
+    bodyOptions.first { Property.accompanyingNames.contains($0.name) }
   }
 
   private func bodies(_ arguments: Arguments, _ accounts: [String]) throws -> [JSONValue?] {

@@ -30,7 +30,18 @@ extension Property {
     "url": "link", "token": "invitation", "ttlSeconds": "ttl", "messageServerId": "message",
   ]
 
+  /// The names of the words that come with an invitation, an application or the answer to one: spaces differ in them.
+  static let accompanyingNames = ["postscript", "reason", "message"]
+
   var option: CommandOption {
+    var option = plainOption
+    if Self.accompanyingNames.contains(name) {
+      option.namesElsewhere = Self.accompanyingNames.filter { $0 != name }
+    }
+    return option
+  }
+
+  private var plainOption: CommandOption {
     switch shape.bare {
     case .flag: .choice(commandName, ["true", "false"], meaning)
     case .words(_, let words): .choice(commandName, words, meaning)

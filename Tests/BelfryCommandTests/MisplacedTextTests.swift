@@ -1,0 +1,19 @@
+import Foundation
+import TestKit
+import Testing
+
+/// Texts and values that were given in a wrong place, or are missing: the refusal leads to the right one.
+@Suite struct MisplacedTextTests {
+  @Test(arguments: [
+    (["server", "decline", "12", "--reason", "x"], "--postscript TEXT"),
+    (["channel", "decline", "12", "34", "--message", "x"], "--postscript TEXT"),
+    (["group", "decline", "12", "--postscript", "x"], "--reason TEXT"),
+    (["server", "decline", "12", "no thanks"], "--postscript 'no thanks'"),
+    (["group", "refuse", "12", "no thanks"], "--reason 'no thanks'"),
+  ])
+  func `words to the other side have another option in another space`(words: [String], meant: String) throws {
+    let outcome = try Executable().run(words)
+    #expect(outcome.code == 2)
+    #expect(outcome.err.contains("\n  perhaps: \(meant)\n"), "\(outcome.err)")
+  }
+}
