@@ -16,4 +16,13 @@ import Testing
     #expect(outcome.code == 2)
     #expect(outcome.err.contains("\n  perhaps: \(meant)\n"), "\(outcome.err)")
   }
+
+  @Test func `an empty standard input is named as the cause`() throws {
+    for input in ["", "\n"] {
+      let outcome = try Executable().run(["send", "--to", "alice", "--body", "-"], input: input)
+      #expect(outcome.code == 2)
+      #expect(outcome.err.hasPrefix("belfry send: standard input, which --body - reads, was empty;"))
+      #expect(!outcome.err.contains("perhaps"), "\(outcome.err)")
+    }
+  }
 }

@@ -36,6 +36,9 @@ extension Invocation {
     if notification.body == "-" { notification.body = try bodyFromStandardInput() }
     guard notification.body?.isEmpty == false || notification.attach != nil || notification.ext != nil else {
       let rule = "--body is needed, or --attach or --ext for a program"
+      if arguments.text("body") == "-" {
+        throw UsageError("standard input, which --body - reads, was empty; \(rule)")
+      }
       guard !arguments.isSet("body"), let word = arguments.lastWord(ofList: "to") else {
         throw UsageError(rule, suggestion: "--body - with the text on standard input")
       }
