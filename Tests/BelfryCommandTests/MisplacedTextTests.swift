@@ -25,4 +25,14 @@ import Testing
       #expect(!outcome.err.contains("perhaps"), "\(outcome.err)")
     }
   }
+
+  @Test func `a send shows the expiry with its zone`() throws {
+    let server = try ScriptedServer { _, _ in
+      [.answer(201, #"{"messageServerId":"7","messageClientId":"m","time":1,"duplicate":false}"#)]
+    }
+    var belfry = Executable()
+    belfry.environment["TZ"] = "Europe/Berlin"
+    let words = ["send", "--to", "bob", "--body", "x", "--url", "\(server.url)", "--expire-at"]
+    #expect(try belfry.run(words + ["2096-12-24 18:00"]).out == "7  sent, expires 2096-12-24 18:00 +01:00\n")
+  }
 }

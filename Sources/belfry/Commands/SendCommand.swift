@@ -72,7 +72,13 @@ extension Invocation {
       failure.advice = failure.advice.map { "\(repeating); \($0)" } ?? repeating
       throw failure
     }
-    let outcome = receipt.duplicate ? "duplicate: it was sent before, nobody receives it again" : "sent"
+    // The local zone decides what a time without an offset means. A user who sees it notices a wrong one.
+    let expiry = notification.expireAt.map {
+      ", expires \(TimeText.withOffset(unixMilliseconds: $0, in: console.timeZone))"
+    }
+    let outcome =
+      receipt.duplicate
+      ? "duplicate: it was sent before, nobody receives it again" : "sent" + (expiry ?? "")
     try print(receipt, ["\(receipt.messageServerId)  \(outcome)"])
   }
 }
