@@ -64,6 +64,18 @@ import Testing
     #expect(outcome.err.contains("belfry token") == advice.contains("machine"))
   }
 
+  @Test func `the command that mints a token is shown whole`() throws {
+    for (detail, role) in [
+      ("this needs an operator's token", " --role operator --sub NAME mints"),
+      ("this needs an app's or an operator's token", " --role app --sub NAME mints"),
+      ("the token needs the scope send", " --sub ACCID --scope SCOPE mints"),
+    ] {
+      let server = try ScriptedServer { _, _ in [.problem(403, code: "forbidden", detail: detail)] }
+      let outcome = try Executable().run("stats", "--url", "\(server.url)")
+      #expect(outcome.err.contains("\n  belfry token --data DIR\(role)"), "\(outcome.err)")
+    }
+  }
+
   @Test func `what asks only was not sent, so that it need not say so`() throws {
     let port = try ScriptedServer { _, _ in [] }.port
     for words in [["unread"], ["tail"], ["notification", "counts"], ["server", "show", "1"]] {

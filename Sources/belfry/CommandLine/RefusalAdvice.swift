@@ -14,15 +14,21 @@ extension CommandFailure {
       advice: Self.advice(error, command, arguments, isUser))
   }
 
+  /// The command that mints a token of a role, whole, as it is typed on the broker's machine.
+  private static func minting(_ role: String) -> String {
+    role == "user"
+      ? "belfry token --data DIR --sub ACCID" : "belfry token --data DIR --role \(role) --sub NAME"
+  }
+
   /// Advice if a token of another kind would be allowed. If nobody is allowed, the refusal itself is enough.
   private static func advice(onForbidden detail: String) -> String? {
-    if detail.contains("scope") { return "belfry token --scope mints a token that may do this" }
+    if detail.contains("scope") { return "\(minting("user")) --scope SCOPE mints a token that may do this" }
     if detail.contains("needs an operator's") {
-      return "belfry token --role operator mints a token that may do this"
+      return "\(minting("operator")) mints a token that may do this"
     }
     let isOfRole = ["app", "only ", "a user's token", "you cannot send as"].contains { detail.contains($0) }
     guard isOfRole else { return nil }
-    return "belfry token --role app mints a token that may do this, and with --as ACCID acts for an account"
+    return "\(minting("app")) mints a token that may do this, and with --as ACCID acts for an account"
   }
 
   /// The same for a user, who asks somebody else or does without.
@@ -31,7 +37,7 @@ extension CommandFailure {
     if detail.contains("operator") {
       let role = detail.contains("app") ? "app" : "operator"
       return
-        "your token is a user's; on the broker's machine belfry token --role \(role) mints one that may do this"
+        "your token is a user's; on the broker's machine \(minting(role)) mints one that may do this"
     }
     if detail.hasPrefix("you cannot send as") {
       return "leave --from out: your token is only for your own account"
@@ -72,7 +78,7 @@ extension CommandFailure {
     if error.field == "Belfry-Account" {
       return error.code == .forbidden
         ? isUser
-          ? "leave --as out" : "leave --as out, or use an app's token: belfry token --role app mints one"
+          ? "leave --as out" : "leave --as out, or use an app's token: \(minting("app")) mints one"
         : "name the account with --as ACCID"
     }
     if ["Last-Event-ID", "after"].contains(error.field), error.code == .invalidField {
@@ -80,7 +86,7 @@ extension CommandFailure {
     }
     switch error.code {
     case .unauthorized, .tokenRevoked:
-      return "give a valid token with --token or BELFRY_TOKEN; belfry token --data DIR --sub ACCID mints one"
+      return "give a valid token with --token or BELFRY_TOKEN; \(minting("user")) mints one"
     case .forbidden:
       return isUser
         ? advice(toUserOnForbidden: error.detail, command) : advice(onForbidden: error.detail)
