@@ -219,6 +219,10 @@ import Testing
     #expect(outcome.out == "added members\nadded  bob, carol\n")
     #expect(server.requests.map(\.body) == [#"{"accids":["bob","carol","dave"]}"#])
     #expect(try Executable().run("member", "add", "12", "--file", "/no/such").code == 1)
+    try Data("carol\r\n\r\nda ve\r\n".utf8).write(to: file)
+    let wrong = try Executable().run("member", "add", "12", "--file", file.path, "--url", "\(server.url)")
+    #expect(wrong.code == 2 && server.requests.count == 1)
+    #expect(wrong.err.contains("\(file.path), line 3 must be letters, digits and"), "\(wrong.err)")
   }
 
   @Test func `every other command asks for what it says`() throws {

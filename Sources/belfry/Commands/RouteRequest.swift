@@ -106,7 +106,11 @@ struct RouteRequest: Sendable {
       }
     }
     var accounts = Array(arguments.operands.dropFirst(path.count))
-    if namesMany, let file = arguments.text("file") { accounts += try LinesOfFile.read(file) }
+    if namesMany, let file = arguments.text("file") {
+      accounts += try LinesOfFile.read(file).flatMap { line in
+        try Arguments.accounts([line.text], line.place).map(\.text)
+      }
+    }
     return Parts(
       path: path, query: query, bodies: try bodies(arguments, accounts), place: place(path, accounts),
       accountCount: accounts.count, accountsPerBody: named?.most ?? 0)
@@ -115,7 +119,8 @@ struct RouteRequest: Sendable {
   /// The words that the path takes, each checked.
   func checkPathWords(_ words: [String]) throws -> [String] {
     try zip(route.pathProperties, words).map { property, word in
-      if property.name == SharedFields.requestId.name, let accompanying, word.contains(where: \.isWhitespace) {
+      if property.name == SharedFields.requestId.name, let accompanying, word.contains(where: \.isWhitespace)
+      {
         throw UsageError(
           "\(property.operandName) must be an id or an account, not \(word)",
           suggestion: "--\(accompanying.commandName) \(ShellWord.quoted(word))")
