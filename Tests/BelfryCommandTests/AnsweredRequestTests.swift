@@ -106,6 +106,7 @@ import Testing
 
         To accept:
         7  belfry server accept 12 9 --as bob
+        To decline, say decline in place of accept.
 
         """)
     #expect(
@@ -128,7 +129,9 @@ import Testing
       }
     }
     let outcome = try Executable().run("unread", "--as", "bob", "--url", "\(server.url)")
-    #expect(outcome.out.hasSuffix("To accept:\n10  belfry group accept 56 10 --as bob\n"), "\(outcome.out)")
+    #expect(
+      outcome.out.contains("To accept:\n10  belfry group accept 56 10 --as bob\nTo decline"), "\(outcome.out)"
+    )
   }
 
   @Test func `unread does not say how to approve what was answered, or what others answer`() throws {
@@ -154,7 +157,8 @@ import Testing
     let outcome = try Executable().run("unread", "--as", "bob", "--url", "\(server.url)")
     #expect(
       outcome.out.hasSuffix(
-        "\n\nTo accept:\n9   belfry server approve 12 9 --as bob\n10  belfry group approve 56 10 --as bob\n"),
+        "\n\nTo accept:\n9   belfry server approve 12 9 --as bob\n10  belfry group approve 56 10 --as bob\n"
+          + "To decline, say refuse in place of approve.\n"),
       "\(outcome.out)")
     #expect(server.requests.count { $0.target.hasPrefix("/v1/servers/12/applications") } == 1)
   }
@@ -184,6 +188,7 @@ import Testing
     }
     let outcome = try Executable().run("unread", "--as", "bob", "--url", "\(server.url)")
     #expect(outcome.out.contains("belfry room accept-stage 78 9") == isOffered, "\(outcome.out)")
+    #expect(outcome.out.contains("say decline in place of accept.") == isOffered, "\(outcome.out)")
   }
 
   @Test func `an account's invitations are listed with their inviters, and how to accept them`() throws {
@@ -211,6 +216,7 @@ import Testing
         "Campfire"   belfry server accept 12 9 --as bob
         "backstage"  belfry channel accept 12 34 9 --as bob
         "Ringers"    belfry group accept 56 9 --as bob
+        To decline, say decline in place of accept.
 
         """)
   }
@@ -225,7 +231,8 @@ import Testing
     let outcome = try Executable(token: Self.bobs).run("tail", "--count", "1", "--url", "\(server.url)")
     #expect(
       outcome.out.hasSuffix(
-        #"alice invited you to group 56: Come!\n  To accept: x"# + "\n  To accept: belfry group accept 56 9\n"),
+        #"alice invited you to group 56: Come!\n  To accept: x"# + "\n  To accept: belfry group accept 56 9\n"
+      ),
       "\(outcome.out)")
   }
 

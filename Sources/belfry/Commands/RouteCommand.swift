@@ -118,7 +118,8 @@ private struct RouteRun {
         }
       })
     if !invitations.isEmpty {
-      invocation.console.print(["", "To accept:"] + TextTable.aligned(invitations))
+      let declining = NotificationText.declining(invitations.compactMap(\.last))
+      invocation.console.print(["", "To accept:"] + TextTable.aligned(invitations) + [declining])
     }
   }
 }

@@ -52,7 +52,10 @@ extension Command {
         },
         cells: { NotificationText.cells($0, names, in: zone) })
       // Not in the table, where a terminal would cut them.
-      if !requests.isEmpty { invocation.console.print(["", "To accept:"] + TextTable.aligned(requests)) }
+      if !requests.isEmpty {
+        let declining = NotificationText.declining(requests.compactMap(\.last))
+        invocation.console.print(["", "To accept:"] + TextTable.aligned(requests) + [declining])
+      }
     })
 }
 

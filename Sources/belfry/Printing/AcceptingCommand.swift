@@ -30,6 +30,14 @@ extension NotificationText {
     return words.map { (name, typed($0, as: account)) }
   }
 
+  /// The line below commands that accept something, which says how to decline it. An application is approved or refused.
+  static func declining(_ commands: [String]) -> String {
+    let words = [("accept", "decline"), ("approve", "refuse")].filter { word, _ in
+      commands.contains { $0.split(separator: " ").dropFirst(2).first?.hasPrefix(word) == true }
+    }
+    return "To decline, say \(words.map { "\($1) in place of \($0)" }.joined(separator: ", "))."
+  }
+
   /// The id of the request of an invitation to a server, a channel or a group. Nil for other notifications.
   static func invitation(in content: NotificationContent) -> EntityID? {
     switch Catalogue.type(content.type) {
