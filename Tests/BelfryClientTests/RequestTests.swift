@@ -97,9 +97,9 @@ import Testing
   }
 
   @Test(arguments: [
-    (502, BelfryError.Code.unavailable), (404, .notFound), (302, .protocol), (418, .protocol),
+    (502, BelfryError.Code.unavailable), (429, .rateLimited), (404, .protocol), (302, .protocol),
   ])
-  func `an answer without a problem document is read by its status`(
+  func `an answer without a problem document is not Belfry's, unless a proxy says that it may pass`(
     status: Int, code: BelfryError.Code
   ) async throws {
     let server = try ScriptedServer { _, _ in
@@ -110,13 +110,19 @@ import Testing
     #expect(error?.status == status)
   }
 
+  @Test func `the refusal of another service in JSON is not Belfry's`() async throws {
+    let server = try ScriptedServer { _, _ in [.answer(404, #"{"code":"noRoute","detail":"x"}"#)] }
+    let error = await #expect(throws: BelfryError.self) { try await client(server).server(twelve) }
+    #expect(error?.code == .protocol)
+  }
+
   @Test func `a proxy that asks for another kind of login is a refusal, not a wait without end`() async throws
   {
     let server = try ScriptedServer { _, _ in
       [.answer(401, "login", type: "text/plain", headers: ["WWW-Authenticate: Basic realm=\"x\""])]
     }
     let error = await #expect(throws: BelfryError.self) { try await client(server).server(twelve) }
-    #expect(error?.code == .unauthorized)
+    #expect(error?.code == .protocol)
   }
 
   @Test func `garbage in a good answer is an error, not a crash`() async throws {

@@ -143,6 +143,14 @@ import Testing
     #expect(!authorities.err.contains("is a broker running there"))
   }
 
+  @Test func `a server that is not Belfry is the wrong URL for every command`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(404, "<html>", type: "text/html")] }
+    for words in [["unread"], ["tail"], ["server", "list"], ["send", "--to", "bob", "--body", "x"]] {
+      let outcome = try Executable().run(words + ["--url", "\(server.url)"])
+      #expect(outcome.err.contains("does --url name a Belfry broker?"), "\(outcome.err)")
+    }
+  }
+
   @Test func `a port that is taken is known before a Redis is started`() throws {
     let server = try ScriptedServer { _, _ in [] }
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("belfry-\(UUID().uuidString)")

@@ -2,6 +2,8 @@ import FoundationEssentials
 
 /// `application/problem+json` (RFC 9457) with Belfry's `code` and `field`.
 struct ProblemDocument: Decodable {
+  static let mediaType = "application/problem+json"
+
   var code: String?
   var title: String?
   var detail: String?
@@ -10,10 +12,11 @@ struct ProblemDocument: Decodable {
 }
 
 extension BelfryError {
-  /// Reads an answer other than 2xx. An answer without a problem document, for instance from a proxy, is read by its
-  /// status.
+  /// Reads an answer other than 2xx. An answer without a problem document is not Belfry's. Its status counts only if it says
+  /// that the request may succeed later, as a proxy's does.
   init(_ head: HTTPHead, body: Data) {
-    let problem = try? JSONDecoder().decode(ProblemDocument.self, from: body)
+    let isProblem = head.mediaType == ProblemDocument.mediaType
+    let problem = isProblem ? try? JSONDecoder().decode(ProblemDocument.self, from: body) : nil
     self.init(
       problem?.code.map(Code.init(rawValue:)) ?? Code(status: head.status),
       problem?.detail ?? problem?.title
@@ -27,11 +30,6 @@ extension BelfryError.Code {
   fileprivate init(status: Int) {
     self =
       switch status {
-      case 401: .unauthorized
-      case 403: .forbidden
-      case 404: .notFound
-      case 409: .conflict
-      case 413: .tooLarge
       case 429: .rateLimited
       case 502...504: .unavailable
       default: .protocol

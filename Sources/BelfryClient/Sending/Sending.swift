@@ -76,7 +76,9 @@ extension BelfryClient {
     let decoder = JSONDecoder()
     if let receipt = try? decoder.decode(SendReceipt.self, from: line) { return .success(receipt) }
     let status = try? decoder.decode(BatchStatus.self, from: line)
-    return .failure(BelfryError(HTTPHead(status: status?.status ?? 0, headers: [:]), body: line))
+    let head = HTTPHead(
+      status: status?.status ?? 0, headers: ["content-type": ProblemDocument.mediaType])
+    return .failure(BelfryError(head, body: line))
   }
 
   private struct BatchStatus: Decodable { var status: Int }

@@ -3,10 +3,8 @@
 /** A broker that asks for more patience than this is asked again sooner: the header may be garbage. */
 export const retryAfterSecondsMax = 300;
 
-const codesByStatus = {
-  401: "unauthorized", 403: "forbidden", 404: "notFound", 409: "conflict", 413: "tooLarge", 429: "rateLimited",
-  502: "unavailable", 503: "unavailable", 504: "unavailable",
-};
+/** Of answers that are not Belfry's, such as a proxy's: the same request may succeed later. */
+const codesByStatus = { 429: "rateLimited", 502: "unavailable", 503: "unavailable", 504: "unavailable" };
 
 export class BelfryError extends Error {
   constructor(code, detail, { status, field, retryAfter, callbackCode, messageClientId, nothingWasSent, cause } = {}) {
@@ -48,7 +46,8 @@ export class BelfryError extends Error {
   }
 }
 
-/** What an answer other than 2xx says. One without a problem document, from a proxy for instance, is read by its status. */
+/** What an answer other than 2xx says; the body is empty if it is no problem document. An answer without one is not Belfry's.
+    Its status counts only if it says that the request may succeed later. */
 export function refusal(status, askedPause, body) {
   let problem = {};
   try { problem = Object(JSON.parse(body)); } catch { /* No document: the status says what there is to say. */ }

@@ -84,7 +84,7 @@ export class Transport {
       try {
         const answer = await this.#open(request, token, exchange);
         if (answer.status !== 200) await text(answer, exchange, this.#url);
-        const type = (answer.headers.get("Content-Type") ?? "").split(";")[0].trim();
+        const type = mediaType(answer);
         if (type !== "text/event-stream") {
           throw new BelfryError("protocol", `${this.#url} answered with ${type}, not a stream`, { status: answer.status });
         }
@@ -168,6 +168,8 @@ class Exchange {
   }
 }
 
+const mediaType = (answer) => (answer.headers.get("Content-Type") ?? "").split(";")[0].trim();
+
 /** The text of a 2xx answer; of another one what it says is thrown. */
 async function text(answer, exchange, url) {
   const decoder = new TextDecoder();
@@ -181,6 +183,9 @@ async function text(answer, exchange, url) {
     whole += decoder.decode(value, { stream: true });
   }
   whole += decoder.decode();
-  if (!answer.ok) throw refusal(answer.status, answer.headers.get("Retry-After") ?? undefined, whole);
+  if (!answer.ok) {
+    const isProblem = mediaType(answer) === "application/problem+json";
+    throw refusal(answer.status, answer.headers.get("Retry-After") ?? undefined, isProblem ? whole : "");
+  }
   return whole;
 }

@@ -76,6 +76,7 @@ test("problems say what they say, and a page of a proxy is read by its status", 
   assert.deepEqual({ code, detail, field, retryAfter }, { code: "invalidField", detail: "no", field: "a[1]", retryAfter: 4 });
   const error = refusal(502, "Wed, 21 Oct 2026 07:28:00 GMT", "<html>");
   assert.deepEqual([error.code, error.status, error.retryAfter], ["unavailable", 502, undefined]);
+  for (const status of [401, 404, 413]) assert.equal(refusal(status, undefined, "").code, "protocol");
   for (const odd of ["[]", "null", '{"code":7,"detail":null}']) assert.equal(refusal(500, undefined, odd).code, "protocol");
 });
 

@@ -114,6 +114,13 @@ async function refusing(t, status, headers = [], times = 1) {
 }
 const stranger = (server, token = "t") => new BelfryClient({ url: server.url, token });
 
+test("the refusal of another service is not Belfry's, also as JSON", async (t) => {
+  const body = '{"code":"noRoute","detail":"x"}';
+  const other = await serve((_, connection) => connection.end(answer(404, body, "Content-Type: application/json")));
+  t.after(() => other.close());
+  await assert.rejects(stranger(other).counts(), refused("protocol", 404));
+});
+
 test("what the broker asks to wait is waited, or is the caller's to decide", async (t) => {
   for (const status of [429, 503]) {
     const server = await refusing(t, status, ["Retry-After: 1"]), begun = performance.now();

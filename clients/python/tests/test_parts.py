@@ -92,6 +92,7 @@ class ReadingTests(unittest.TestCase):
     def test_a_page_of_a_proxy_is_read_by_its_status(self):
         error = refusal(502, "Wed, 21 Oct 2026 07:28:00 GMT", b"<html>")
         self.assertEqual((error.code, error.status, error.retry_after), ("unavailable", 502, None))
+        self.assertEqual([refusal(status, None, b"").code for status in (401, 404, 413)], ["protocol"] * 3)
         for body in (b"[]", b"null", b'{"code": 7, "detail": null}', b"[" * 100_000):
             self.assertEqual(refusal(500, None, body).code, "protocol")
 

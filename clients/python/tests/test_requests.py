@@ -164,6 +164,14 @@ class WithoutBroker(unittest.TestCase):
             self.assertGreaterEqual(time.monotonic() - begun, 1)
             self.assertEqual(server.count, 2)
 
+    def test_the_refusal_of_another_service_is_not_belfrys_also_as_json(self):
+        def handle(connection, _):
+            request_of(connection)
+            connection.sendall(answer(404, b'{"code":"noRoute","detail":"x"}', "Content-Type: application/json"))
+        with Server(handle) as server, self.assertRaises(BelfryError) as raised:
+            BelfryClient(server.url, "t").counts()
+        self.assertEqual((raised.exception.code, raised.exception.status), ("protocol", 404))
+
     def test_what_is_long_to_wait_is_the_callers_to_decide(self):
         server = self.refusing(429, "Retry-After: 60")
         with self.assertRaises(BelfryError) as raised:

@@ -4,9 +4,8 @@ import json
 #: A broker that asks for more patience than this is asked again sooner: the header may be garbage.
 RETRY_AFTER_SECONDS_MAX = 300
 
-_CODES_BY_STATUS = {
-    401: "unauthorized", 403: "forbidden", 404: "notFound", 409: "conflict", 413: "tooLarge", 429: "rateLimited",
-    502: "unavailable", 503: "unavailable", 504: "unavailable"}
+#: Of answers that are not Belfry's, such as a proxy's: the same request may succeed later.
+_CODES_BY_STATUS = {429: "rateLimited", 502: "unavailable", 503: "unavailable", 504: "unavailable"}
 
 
 class BelfryError(Exception):
@@ -72,8 +71,8 @@ class BelfryError(Exception):
 
 
 def refusal(status: int, asked_pause: str | None, body: bytes) -> BelfryError:
-    """What an answer other than 2xx says; `asked_pause` is its Retry-After. One without a problem document, from a proxy
-    for instance, is read by its status."""
+    """What an answer other than 2xx says; `asked_pause` is its Retry-After, and the body is empty if it is no problem
+    document. An answer without one is not Belfry's. Its status counts only if it says that the request may succeed later."""
     try:
         problem = json.loads(body)
     except (ValueError, RecursionError):

@@ -112,7 +112,7 @@ class Transport:
             try:
                 answer, wire = self._exchange(request, connection, token, silence_seconds)
                 if answer.status != 200:
-                    raise refusal(answer.status, answer.headers.get("Retry-After"), self._body(answer))
+                    raise refusal(answer.status, answer.headers.get("Retry-After"), _problem(answer, self._body(answer)))
                 kind = answer.headers.get_content_type()
                 if kind != "text/event-stream":
                     raise BelfryError("protocol", f"{self.url} answered with {kind}, not a stream", status=200)
@@ -145,7 +145,7 @@ class Transport:
             else:
                 connection.close()
         if not 200 <= answer.status <= 299:
-            raise refusal(answer.status, answer.headers.get("Retry-After"), body)
+            raise refusal(answer.status, answer.headers.get("Retry-After"), _problem(answer, body))
         return body
 
     def _exchange(
@@ -237,3 +237,8 @@ class Stream:
     def close(self) -> None:
         self._answer.close()
         self._connection.close()
+
+
+def _problem(answer: http.client.HTTPResponse, body: bytes) -> bytes:
+    """The body if it is a problem document, as each of Belfry's refusals has one; otherwise nothing."""
+    return body if answer.headers.get_content_type() == "application/problem+json" else b""
