@@ -15,7 +15,9 @@ export class BelfryClient {
   #transport;
   #tokens;
 
-  constructor({ url = "", token, account, device, credentials = "same-origin", fetch = globalThis.fetch } = {}) {
+  constructor({ url = "", token, account, device, credentials = "same-origin", fetch = globalThis.fetch, ...unknown } = {}) {
+    const [wrong] = Object.keys(unknown);
+    if (wrong !== undefined) throw new TypeError(`there is no option ${JSON.stringify(wrong)}`);
     const headers = {};
     for (const [name, value] of Object.entries({ "Belfry-Account": account, "Belfry-Device": device })) {
       if (value === undefined) continue;

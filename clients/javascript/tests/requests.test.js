@@ -179,6 +179,7 @@ test("what a header cannot say is refused before, and without a token there is n
     await assert.rejects(new BelfryClient({ url: broker.url, token }).counts(), refused("unauthorized"));
   }
   assert.throws(() => new BelfryClient({ token: "t", device: "a\r\nX: y" }), TypeError);
+  assert.throws(() => new BelfryClient({ url: broker.url, tokn: "t" }), { name: "TypeError", message: /"tokn"/ });
   let head;
   const server = await serve((request, connection) => { head = request; connection.end(answer(200, '{"unread":0}')); });
   t.after(() => server.close());
