@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (["tail", "bob"], "--as bob"), (["read", "12"], "--message 12"), (["send", "hello"], "--to hello"),
+    (["tail", "bob"], "--as bob"), (["send", "hello"], "--to hello"),
     (["unread", "bob"], "--as bob"), (["server", "show", "--server", "12"], "SERVER without --server"),
     (["serve", "--port", "0"], "--listen HOST:PORT"),
     (["explain", "7", "--as", "bob"], "--account ACCID"),

@@ -74,7 +74,7 @@ import Testing
     (["send", "--group", "1", "--room", "2", "--body", "x"], "--group and --room"),
     (["send", "--group", "1", "--channel", "2", "--body", "x"], "--channel goes with --server"),
     (["send", "--channel", "2", "--to", "bob", "--body", "x"], "--channel needs --server"),
-    (["server", "show", "twelve"], "not twelve"), (["read"], "--message or --up-to"),
+    (["server", "show", "twelve"], "not twelve"), (["read"], "MESSAGE or --up-to"),
     (["stats", "--url", "nowhere"], "--url must begin"),
     (["explain", "--account", "bob"], "MESSAGE is needed: the notification"),
     (["explain", "7", "--message", "7", "--account", "bob"], "is given twice"),

@@ -35,4 +35,17 @@ import Testing
     let words = ["send", "--to", "bob", "--body", "x", "--url", "\(server.url)", "--expire-at"]
     #expect(try belfry.run(words + ["2096-12-24 18:00"]).out == "7  sent, expires 2096-12-24 18:00 +01:00\n")
   }
+
+  @Test func `notifications to mark are words or the values of an option`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(200, #"{"read":2}"#)] }
+    for words in [["7", "8"], ["--message", "7", "8"], ["--message", "7,8"]] {
+      #expect(try Executable().run(["read"] + words + ["--url", "\(server.url)"]).out == "2 marked read\n")
+      let body = try #require(server.requests.last).body
+      #expect(body.contains(#""7""#) && body.contains(#""8""#), "\(body)")
+    }
+    for words in [["7", "--up-to", "8"], []] {
+      #expect(try Executable().run(["read"] + words).err.contains("either MESSAGE or --up-to is needed"))
+    }
+    #expect(try Executable().run("read", "all").err.contains("perhaps: --up-to all"))
+  }
 }

@@ -8,22 +8,26 @@ extension Command {
       Marks notifications as read for good, on every device of the account: they are never delivered \
       again. Marking a notification that is already read, or unknown, is not an error.
       """,
+    operands: [Operand(name: "MESSAGE", meaning: "the notifications", isRequired: false, repeats: true)],
     options: [
-      .list("message", "ID", "the notifications"),
+      .list("message", "ID", "the notifications, if they are not given as arguments"),
       .value("up-to", "ID|all", "everything up to this notification; all for everything"),
     ] + CommandOption.connection,
     changesSomething: true,
     examples: [
-      Example("read --message 309237645312 309237645316", "two of them"),
+      Example("read 309237645312 309237645316", "two of them"),
+      Example("read --message 309237645312,309237645316", "the same"),
       Example("read --up-to all --as bob", "all that bob has"),
     ],
     run: { invocation in
       let arguments = invocation.arguments
-      guard arguments.isSet("message") != arguments.isSet("up-to") else {
-        throw UsageError("either --message or --up-to is needed")
+      let words = try arguments.operands.flatMap { $0.split(separator: ",") }
+        .map { try arguments.markedMessage(String($0)) }
+      guard (arguments.isSet("message") || !words.isEmpty) != arguments.isSet("up-to") else {
+        throw UsageError("either MESSAGE or --up-to is needed")
       }
       let upTo = arguments.text("up-to") == "all" ? MessageID.last : try arguments.message("up-to")
-      var items = try arguments.messages("message").map { ReadItem($0) }[...]
+      var items = (try arguments.messages("message") + words).map { ReadItem($0) }[...]
       let client = try invocation.client()
       var count = 0
       if let upTo { count = try await client.markRead(upTo: upTo) }
@@ -36,4 +40,14 @@ extension Command {
 
   /// The most the broker takes at a time.
   private static let itemsPerCall = 500
+}
+
+extension Arguments {
+  /// A notification that is given as a word.
+  fileprivate func markedMessage(_ word: String) throws(UsageError) -> MessageID {
+    guard word != "all" else {
+      throw UsageError("MESSAGE must be a message id, not all", suggestion: "--up-to all")
+    }
+    return try Self.message(word, "MESSAGE")
+  }
 }
