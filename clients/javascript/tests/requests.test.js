@@ -139,7 +139,7 @@ test("tries end, and a token that stays refused is an error", async (t) => {
   assert.equal(busy.count, 3);
   const closed = await refusing(t, 401, [], 9);
   let asked = 0;
-  await assert.rejects(stranger(closed, () => { asked += 1; return "same"; }).counts(), refused("unauthorized", 401));
+  await assert.rejects(stranger(closed, () => { asked += 1; return "same"; }).counts(), refused("protocol", 401));
   assert.deepEqual([asked, closed.count], [2, 1]);
 });
 
