@@ -29,7 +29,7 @@ extension Command {
         return
       }
       var table = TextTable(["CODE", "NAME", "IN", "RECEIVERS"])
-      for type in types { table.add(["\(type.code)", type.name, type.scene.rawValue, type.receivers]) }
+      for type in types { table.add(["\(type.code)", type.name, type.scenes, type.receivers]) }
       invocation.console.print(table)
     })
 
@@ -53,7 +53,7 @@ extension Invocation {
     try print(
       type.info,
       TextTable.aligned([
-        ["code", "\(type.code)"], ["name", type.name], ["in", type.scene.rawValue],
+        ["code", "\(type.code)"], ["name", type.name], ["in", type.scenes],
         ["attach", type.attach.isEmpty ? "-" : type.attach.joined(separator: ", ")],
         ["receivers", type.receivers], ["updated by", type.updaters.rawValue],
         ["critical for", type.critical.rawValue],
