@@ -83,8 +83,7 @@ import Testing
   @Test func allAreMadeAtEachNodeOfACluster() async throws {
     try await withRedisCluster { cluster in
       try await withBroker(of: try #require(cluster.nodes[0].tcpURL)) { broker in
-        // A node that was set up before the first key was found is set up once more, and refuses meanwhile.
-        for space in spaceOfEachPartition { _ = try await broker.sendUntilAnswered("ding", in: space) }
+        try await broker.appendToEachPartition()
         try await broker.eventually { _ in try cluster.hashesField() == PartitionHashes.made }
       }
     }
@@ -94,7 +93,7 @@ import Testing
   @Test func noneIsMadeWhereTheOldOneMayBeElsewhere() async throws {
     try await withRedisCluster { cluster in
       try await withBroker(of: try #require(cluster.nodes[0].tcpURL)) { broker in
-        try await broker.append("ding")
+        _ = try await broker.sendUntilAnswered("ding", in: space)
         try await broker.eventually { _ in try cluster.hashesField() == PartitionHashes.made }
         let hash = layout.partitionHash(space.partition)
         let source = try cluster.leaveHalfMoved(layout.slot(of: space.partition)) { $0 == hash }
@@ -126,7 +125,7 @@ import Testing
   @Test func aNodeThatCameBackEmptyIsTold() async throws {
     try await withRedisCluster { cluster in
       try await withBroker(of: try #require(cluster.nodes[0].tcpURL)) { broker in
-        for space in spaceOfEachPartition { try await broker.append("ding", in: space) }
+        try await broker.appendToEachPartition()
         try await broker.eventually { _ in try cluster.hashesField() == PartitionHashes.made }
         let record = try cluster.owner(ofSlot: ClusterSlot.of(key: RedisLayout.format))
         let lost = try #require(
@@ -196,5 +195,12 @@ extension RedisClusterServers {
     try beginMoving(slot: slot, from: source, to: target)
     while try moveKeys(ofSlot: slot, from: source, to: target) > 0 {}
     try finishMoving(slot: slot, to: target)
+  }
+}
+
+extension Broker {
+  /// A node of a cluster that was set up before the first key was found is set up once more, and refuses meanwhile.
+  fileprivate func appendToEachPartition() async throws {
+    for space in spaceOfEachPartition { _ = try await sendUntilAnswered("ding", in: space) }
   }
 }

@@ -22,10 +22,11 @@ test("a send and a batch whose answers are lost are sent once", async (t) => {
 
   const other = await cutting(broker.port, 1);
   t.after(() => other.close());
-  const batch = Array.from({ length: 100 }, (_, number) => ({ toAccids: ["batch"], body: String(number) }));
-  const results = await client("alice", { url: other.url }).sendBatch(batch);
-  assert.ok(results.every((result) => result.duplicate));
-  assert.equal((await client("batch").counts()).unread, 100);
+  // Both tries together are no more than an account may send in a second, so an account of its own has enough.
+  const batch = Array.from({ length: 40 }, (_, number) => ({ toAccids: ["batch"], body: String(number) }));
+  const results = await client("batcher", { url: other.url }).sendBatch(batch);
+  assert.deepEqual(results.filter((result) => !result.duplicate), []);
+  assert.equal((await client("batch").counts()).unread, 40);
 });
 
 test("an error tells the id to send again with", async () => {

@@ -28,11 +28,13 @@ class WithBroker(unittest.TestCase):
         self.assertEqual([each["messageServerId"] for each in page["notifications"]], [receipt["messageServerId"]])
 
     def test_a_batch_whose_answer_is_lost_is_sent_once(self):
+        # Both tries together are no more than an account may send in a second, so an account of its own has enough.
         with cutting(self.broker.port, losses=1) as way:
-            results = self.client("alice", url=way.url).send_batch(
-                {"toAccids": ["batch"], "body": str(number)} for number in range(100))
+            results = self.client("batcher", url=way.url).send_batch(
+                {"toAccids": ["batch"], "body": str(number)} for number in range(40))
+        self.assertEqual([error for error in results if isinstance(error, BelfryError)], [])
         self.assertTrue(all(result["duplicate"] for result in results))
-        self.assertEqual(self.client("batch").counts()["unread"], 100)
+        self.assertEqual(self.client("batch").counts()["unread"], 40)
 
     def test_an_error_tells_the_id_to_send_again_with(self):
         alice = self.client("alice", url="http://127.0.0.1:1")
