@@ -67,8 +67,8 @@ extension Consumer {
       guard try await welcomeBack(snapshot, floor, while: mayGoOn) else { return false }
     }
     let scan = FeedScan(
-      snapshot, at: output.cursor, retentionFloor: floor, promisedFrom: promised,
-      wanted: isSlow ? Self.slowAtOnce : nil, in: hub.store)
+      snapshot, at: output.cursor.withRoom(for: furtherLagging, hub.store.partitions), retentionFloor: floor,
+      promisedFrom: promised, wanted: isSlow ? Self.slowAtOnce : nil, in: hub.store)
     hub.feed.countScan()
     while let found = try await scan.next() {
       send(scan.takeGap())
@@ -78,6 +78,7 @@ extension Consumer {
     send(scan.takeGap())
     output.cursor.finish(scan)
     servedThrough = output.cursor.withoutLagging
+    furtherLagging = [:]
     promisedFrom = .zero
     if scan.isPartial || hasMissedMarks { return false }
     goLive(recovered: sequence)
@@ -110,11 +111,9 @@ extension Consumer {
     for (space, end, _) in snapshot.ends {
       guard let follower = session.follower(in: space) else { continue }
       let heard = follower.active.ring.end ?? output.cursor.position(in: space, partitions)
-      guard heard < end else { continue }
-      // Without room for a lagging space, it is as if the scan read nothing ahead.
-      guard output.cursor.addLagging(space, since: max(heard, servedByStore(in: space)), partitions) else {
-        continue
-      }
+      guard heard < end || furtherLagging[space] != nil else { continue }
+      let since = furtherLagging[space] ?? max(heard, servedByStore(in: space))
+      furtherLagging[space] = output.cursor.addLagging(space, since: since, partitions) ? nil : since
       // The scan reads the space up to this id, which may be beyond its last entry. So an earlier place of the cursor is never
       // taken for one that the store has not served, if the scan is given up.
       ahead[space] = snapshot.lastID(in: partitions.holding(space))
@@ -148,6 +147,7 @@ extension Consumer {
     for one in found {
       guard mayGoOn(), let read = session.read else { return false }
       output.cursor.pass(one, of: scan)
+      if !furtherLagging.isEmpty { passFurtherLagging(one, of: scan) }
       // The session's read state has what was marked since the entries were fetched.
       if read.contains(one.entry.notificationID, in: scan.space(of: one)) { continue }
       if scan.isLost(one) { send(FeedGap(from: one.entry.id.predecessor, to: floor)) }
@@ -163,6 +163,11 @@ extension Consumer {
     }
     if !text.isEmpty { queue(text) }
     return await handOver() && mayGoOn()
+  }
+
+  private func passFurtherLagging(_ found: FeedScan.Found, of scan: FeedScan) {
+    let space = scan.space(of: found)
+    if let place = furtherLagging[space] { furtherLagging[space] = max(place, found.entry.id) }
   }
 
   /// Sends a gap once, even if the catch-up starts again several times before it has passed the gap.
@@ -247,7 +252,7 @@ extension Consumer {
     _ snapshot: FeedSnapshot, _ last: MessageID, from cursor: FeedCursor, _ floor: MessageID,
     while mayGoOn: () -> Bool
   ) async throws(StoreError) -> Bool {
-    let passed = cursor.withRoomForAll(in: snapshot)
+    let passed = cursor.withRoomForAll(in: snapshot).withRoom(for: furtherLagging, hub.store.partitions)
     let scan = FeedScan(
       snapshot, at: nil, through: last, retentionFloor: floor, wanted: Self.shownAgainAtOnce, in: hub.store)
     while let found = try await scan.next() {

@@ -57,8 +57,12 @@ package final class Consumer: FeedListener {
   var preferredSince: MessageID?
   /// The spaces in which the latest scan reads entries that have not come through the rings, each with the last id.
   var aheadOfRings: [SpaceID: MessageID] = [:]
+  /// Lagging spaces for which the cursor has no room, each with the id up to which it was served. The scan under way serves
+  /// them, too. A client that is cut off before its end comes back with a cursor that does not know of them.
+  var furtherLagging: [SpaceID: MessageID] = [:]
   /// The cursor when the latest scan was complete, or with which the client came: everything up to there was served, in all
-  /// spaces.
+  /// spaces. The cursor of a client is believed, also if a live message was missed before the client had it: mostly another
+  /// broker has shown the entry, and the message is still on its way to this one.
   var servedThrough: FeedCursor
   /// How often the cursor was set back. A scan that began before that has not read everything it has to, and starts again.
   private(set) var setbacks = 0

@@ -42,6 +42,33 @@ import Testing
     }
   }
 
+  /// In more spaces than the cursor has room for, the cursor has passed an entry whose live message was missed.
+  @Test(arguments: [false, true]) func whatWasMissedIsShownOnce(isShownAgain: Bool) async throws {
+    try await withLaggingStage { stage in
+      for server in stage.servers { try await stage.join(server, runner: stage.runner) }
+      try await stage.openAndSettle()
+      var sent = try stage.servers.map(stage.send)
+      stage.live.lose { [known = stage.known] space, _ in space != .server(known) }
+      sent.append(try stage.send(to: stage.known))
+      try await stage.settle { [last = sent[sent.count - 1]] in $0.held.contains(last) }
+      #expect(stage.client.held.isDisjoint(with: sent.dropLast()))
+      if isShownAgain {
+        let preference = Preference(space: .server(stage.known), types: [1], level: .none)
+        _ = try await stage.runner.run(
+          SetPreferences([preference], of: "bob", actor: Actor(account: "bob")))
+      }
+      stage.live.onMessage?(.personal("bob"), .index)
+      try await stage.settle { [sent] in $0.held.isSuperset(of: sent) }
+      #expect(stage.client.held.isSuperset(of: sent))
+      // The rings break off now, since they have not heard what was missed.
+      sent += try stage.servers.map(stage.send)
+      try await stage.settle { [sent] in $0.held.isSuperset(of: sent) }
+      #expect(stage.client.held.isSuperset(of: sent))
+      #expect(stage.client.doubled.isEmpty)
+      #expect(stage.client.resets == (isShownAgain ? 1 : 0))
+    }
+  }
+
   /// There is no room left for a direct message whose second entry the index has learned of.
   @Test func theSecondEntryOfADirectMessageIsShownOnce() async throws {
     try await withLaggingStage { stage in
@@ -136,8 +163,12 @@ private final class LaggingStage {
 
   func openAndSettle(until isDone: (Client) -> Bool = { _ in true }) async throws {
     try client.open(hub)
-    try await settle(client, loop, live) { isDone(client) }
-    try await settle(client, loop, live)
+    try await settle(until: isDone)
+  }
+
+  func settle(until isDone: (Client) -> Bool) async throws {
+    try await BelfryLiveTests.settle(client, loop, live) { isDone(client) }
+    try await BelfryLiveTests.settle(client, loop, live)
   }
 
   /// It takes little at a time, so that it is cut off before it is shown anything again.

@@ -33,6 +33,13 @@ extension FeedCursor {
     return cursor
   }
 
+  /// This cursor with a place of its own for each of these lagging spaces. No client is given such a cursor.
+  package func withRoom(for lagging: [SpaceID: MessageID], _ partitions: Partitions) -> FeedCursor {
+    var cursor = self
+    for (space, since) in lagging { _ = cursor.addLagging(space, since: since, partitions, atMost: .max) }
+    return cursor
+  }
+
   /// The index has learned of these spaces since the cursor took it into account, in this order. Each begins after an id of
   /// its log.
   private func beginnings(
