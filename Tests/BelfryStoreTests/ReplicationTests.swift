@@ -12,8 +12,7 @@ import Testing
 @Suite struct ReplicationTests {
   @Test func aWriteThatNoReplicaHasIsNotAcknowledged() async throws {
     try await withRedisCluster(replicas: true) { cluster in
-      let url = try #require(cluster.nodes[0].tcpURL)
-      try await withBroker(of: url, promise: ReplicationPromise(replicas: 1)) { broker in
+      try await withBroker(of: cluster, promise: ReplicationPromise(replicas: 1)) { broker in
         try await broker.makeServer(["bob"])
         let sent = try await broker.append("ding")
         let partition = layout.partition(of: space)
@@ -51,8 +50,7 @@ import Testing
   /// A live message leaves its master at once. It is held until what it tells cannot be lost any more.
   @Test func nobodyHearsWhatNoReplicaHas() async throws {
     try await withRedisCluster(replicas: true) { cluster in
-      let url = try #require(cluster.nodes[0].tcpURL)
-      try await withBroker(of: url, promise: ReplicationPromise(replicas: 1)) { broker in
+      try await withBroker(of: cluster, promise: ReplicationPromise(replicas: 1)) { broker in
         try await broker.makeServer(["bob"])
         try await broker.feed.subscribe(space)
         try await broker.append("ding")
@@ -63,7 +61,7 @@ import Testing
         replica.pause()
         defer { replica.resume() }
         // Another broker, which is promised nothing, has its answers at once.
-        try await withBroker(of: url) { other in
+        try await withBroker(of: cluster) { other in
           for number in 0..<3 { try await other.append("unsafe \(number)") }
         }
         try await broker.loop.sleep(for: .seconds(1))
@@ -83,8 +81,7 @@ import Testing
   /// may still be lost.
   @Test func aRedirectionBesideItDoesNotAcknowledgeAnything() async throws {
     try await withRedisCluster(replicas: true) { cluster in
-      let url = try #require(cluster.nodes[0].tcpURL)
-      try await withBroker(of: url, promise: ReplicationPromise(replicas: 1)) { broker in
+      try await withBroker(of: cluster, promise: ReplicationPromise(replicas: 1)) { broker in
         let slots = Dictionary(
           uniqueKeysWithValues: spaceOfEachPartition.map { ($0, layout.slot(of: layout.partition(of: $0))) })
         let master = try cluster.owner(ofSlot: layout.slot(of: layout.partition(of: space)))
@@ -108,8 +105,7 @@ import Testing
   /// A node is asked by a write in a slot of its own. The first that comes to hand may be on its way to another node.
   @Test func aSlotThatLeavesDoesNotKeepOthersFromBeingAcknowledged() async throws {
     try await withRedisCluster(replicas: true) { cluster in
-      let url = try #require(cluster.nodes[0].tcpURL)
-      try await withBroker(of: url, promise: ReplicationPromise(replicas: 1)) { broker in
+      try await withBroker(of: cluster, promise: ReplicationPromise(replicas: 1)) { broker in
         try await broker.append("ding")
         let master = try cluster.owner(ofSlot: layout.slot(of: layout.partition(of: space)))
         let first = try #require(
@@ -127,8 +123,7 @@ import Testing
   /// A new node receives its first partition. That node's replicas acknowledge the part that it has already.
   @Test func aNodeWithoutSlotsAcknowledgesWhatIsOnItsWayThere() async throws {
     try await withRedisCluster(replicas: true) { cluster in
-      let url = try #require(cluster.nodes[0].tcpURL)
-      try await withBroker(of: url, promise: ReplicationPromise(replicas: 1)) { broker in
+      try await withBroker(of: cluster, promise: ReplicationPromise(replicas: 1)) { broker in
         try await broker.append("ding")
         let target = try await cluster.addMaster()
         let replica = try await cluster.addReplica(of: target)
@@ -153,8 +148,7 @@ import Testing
   /// A change that another partition learns of must not be lost in the partition that it came from.
   @Test func nothingIsRelayedBeforeReplicasHaveIt() async throws {
     try await withRedisCluster(replicas: true) { cluster in
-      let url = try #require(cluster.nodes[0].tcpURL)
-      try await withBroker(of: url, promise: ReplicationPromise(replicas: 1)) { broker in
+      try await withBroker(of: cluster, promise: ReplicationPromise(replicas: 1)) { broker in
         try await broker.makeServer()
         let partition = layout.partition(of: space)
         let master = try cluster.owner(ofSlot: layout.slot(of: partition))
@@ -185,8 +179,7 @@ import Testing
   /// A node that lacks its replicas does not keep accounts at other nodes from learning what concerns them.
   @Test func oneNodeWithoutReplicasHoldsUpNoOthersRelays() async throws {
     try await withRedisCluster(replicas: true) { cluster in
-      let url = try #require(cluster.nodes[0].tcpURL)
-      try await withBroker(of: url, promise: ReplicationPromise(replicas: 1)) { broker in
+      try await withBroker(of: cluster, promise: ReplicationPromise(replicas: 1)) { broker in
         try await broker.makeServer()
         let home = try cluster.owner(ofSlot: layout.slot(of: layout.partition(of: space)))
         let others = cluster.masters.filter { $0 !== home }

@@ -2,7 +2,7 @@ extension RedisClusterServers {
   /// Waits until the nodes that answer agree with each other: each slot is served by one of them, each says that it
   /// serves, and each replica among them is linked, so that `WAIT` counts it.
   package func untilConverged() async throws {
-    try await eventually(every: .milliseconds(20)) {
+    try await eventually(every: .milliseconds(100)) {
       try checkConvergence()
       return true
     }
