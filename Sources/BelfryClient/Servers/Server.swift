@@ -25,6 +25,9 @@ public struct Server: Sendable, Hashable, Codable {
   public var createTime: Int64
   /// How many members it has. Nil if the server is only mentioned, as in the attachment of a notification.
   public var memberCount: Int?
+  /// True if it has more members than the subscription threshold. Notifications for all members then reach only those that
+  /// have subscribed. Nil if it has not, and if the server is only mentioned.
+  public var needsSubscription: Bool?
 }
 
 /// The settings of a server, to create it or to change it.

@@ -42,6 +42,10 @@ package enum ServerRoutes {
       .always("adminsMayCreateChannels", .flag, adminsMayCreateChannels.property.meaning),
       .always("defaultChannelId", .id, "the default channel, which everyone is in and nobody can leave"),
       .always("memberCount", .count, "the number of members"),
+      .sometimes(
+        "needsSubscription", .flag,
+        "true if it has more members than the subscription threshold; then only subscribers receive what is for all members"
+      ),
       .always("sendMode", .choice(SendMode.self), sendMode.property.meaning),
       .always("nicks", .choice(NickRule.self), nicks.property.meaning),
       .sometimes("icon", .text, "a picture"),

@@ -23,6 +23,22 @@ import Testing
     }
   }
 
+  @Test func aServerAboveTheThresholdSaysThatItNeedsSubscriptions() async throws {
+    try await withBroker(configure: { $0.limits.subscriptionThreshold = 2 }) { broker in
+      let id = try broker.makeServer(owner: "alice", members: ["bob"])
+      let alice = try broker.token("alice")
+      func needsSubscription() throws -> [JSONValue?] {
+        let server = try broker.ask("GET", "/v1/servers/\(id)", as: alice).json
+        let listed = try broker.ask("GET", "/v1/servers", as: alice).json["servers"]?.elements.first
+        return [server["needsSubscription"], listed?["needsSubscription"]]
+      }
+      #expect(try needsSubscription() == [nil, nil])
+      let app = try broker.token("app", .app)
+      _ = try broker.ask("POST", "/v1/servers/\(id)/members", as: app, #"{"accids":["carol"]}"#)
+      #expect(try needsSubscription() == [true, true])
+    }
+  }
+
   @Test func aChannelSaysHowManyBelongToIt() async throws {
     try await withBroker { broker in
       let id = try broker.makeServer(owner: "alice", members: ["bob", "carol"])

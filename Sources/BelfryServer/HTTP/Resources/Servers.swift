@@ -36,7 +36,7 @@ enum Servers {
     if let sendMode { operation.sendMode = sendMode }
     if let nicks { operation.nicks = nicks }
     let server = try await services.run(operation, of: request).output
-    return .json(server.info(operation.space, memberCount: 1), status: 201)
+    return .json(server.info(operation.space, memberCount: 1, services), status: 201)
       .located(at: "/v1/servers/\(operation.space.name)")
   }
 
@@ -46,7 +46,7 @@ enum Servers {
     let view = try await SpaceView<ServerRecord>(
       request, of: .server(server), for: { _ in .members }, services)
     let count = try await services.count(.roster, of: view.space)
-    return .json(view.settings.info(view.space, memberCount: count))
+    return .json(view.settings.info(view.space, memberCount: count, services))
   }
 
   /// For members, and for all accounts that may apply, which means all that are not banned.
@@ -88,7 +88,7 @@ enum Servers {
     operation.nicks = nicks
     let changed = try await services.run(operation, of: request).output
     let count = try await services.count(.roster, of: operation.space)
-    return .json(changed.info(operation.space, memberCount: count))
+    return .json(changed.info(operation.space, memberCount: count, services))
   }
 
   /// The servers that the account is a member of, by id.
@@ -113,15 +113,17 @@ enum Servers {
       // A removed server stays in the index until its log has drained.
       guard let server = try records.json(ServerRecord.self, .settings(space)), server.removedAt == nil
       else { continue }
-      servers.append(server.info(space, memberCount: count))
+      servers.append(server.info(space, memberCount: count, services))
     }
     return .page("servers", servers, cursor: rest.count > limit ? page.last?.name : nil)
   }
 }
 
 extension ServerRecord {
-  fileprivate func info(_ space: SpaceID, memberCount: Int) -> JSONValue {
-    info(space).with(["memberCount": .integer(Int64(memberCount))])
+  fileprivate func info(_ space: SpaceID, memberCount: Int, _ services: LoopServices) -> JSONValue {
+    let info = info(space).with(["memberCount": .integer(Int64(memberCount))])
+    let needsSubscription = memberCount > services.runner.limits.subscriptionThreshold
+    return needsSubscription ? info.with(["needsSubscription": true]) : info
   }
 }
 
