@@ -18,7 +18,7 @@ package struct AddressPolicy: Sendable, Hashable {
       return "its address is not public, and not in a network of \(setting)"
     }
     return isEncrypted
-      ? nil : "it must be https: its address is not in a network of \(setting)"
+      ? nil : "it must be https, since its address is in none of the networks of \(setting)"
   }
 
   static func isPublic(_ address: IPAddress) -> Bool {

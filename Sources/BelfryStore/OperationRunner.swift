@@ -233,7 +233,8 @@ extension OperationRunner {
     guard own.count * question.others.count <= Limits.spacesPerCompanyQuestion else {
       throw Refusal(
         .tooLarge,
-        "too many of the named accounts accept this only from accounts that they share a space with; name fewer at once"
+        "too many of the named accounts accept this only from accounts that share a server or a group with them; "
+          + "name fewer at once"
       )
     }
     let shared = try await store.areMembers(question.others, in: own)

@@ -113,7 +113,7 @@ package final class Callbacks {
   ) async throws(Refusal) -> Made {
     guard breakers[callback].begin(now: .now) else {
       statistics.skipped += 1
-      let words = "has failed several times and is not asked for some seconds"
+      let words = "has failed several times, and Belfry asks it again only after some seconds"
       return try withoutAnswer(callback, because: words, use)
     }
     statistics.asked += 1

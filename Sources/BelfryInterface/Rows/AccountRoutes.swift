@@ -18,8 +18,8 @@ package enum AccountRoutes {
     "who may invite the account to servers, channels and groups")
   private static let mayAdd = Field(
     "mayAdd", Kind<AccountRecord.Circle>.choice,
-    "which of the accounts that may invite may also add the account without asking, in spaces that need no consent; "
-      + "the others send an invitation"
+    "which of the accounts that may invite the account may also add it at once, where no consent is needed; "
+      + "the invitations of all others wait for its answer"
   )
 
   private static let shape = Shape.resource(

@@ -182,9 +182,9 @@ extension BrokerRoutes {
     .always("consumers", .count, "connected consumers"),
     .always("liveMessages", .count, "live messages that arrived from Redis"),
     .always("deliveries", .count, "notifications written to streams"),
-    .always("scans", .count, "times that an account's feed was read from Redis"),
+    .always("scans", .count, "how often the feed of an account was read from Redis"),
     .always(
       "gapsSeen", .count,
-      "times that live messages were missed, and their notifications were read from Redis instead"),
+      "how often live messages were missed, and their notifications were read from Redis instead"),
   ]
 }

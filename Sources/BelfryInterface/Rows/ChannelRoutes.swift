@@ -170,9 +170,9 @@ extension ChannelRoutes {
   package static let allow = adding(
     "allow", "channel allow",
     "Add members to a private channel's allow list, so that they can see and join it", done: "allowed")
-  package static let unallow = removing("allow", "channel unallow", done: "no longer allowed")
+  package static let unallow = removing("allow", "channel unallow", done: "removed from the allow list")
   package static let unallowMany = removingMany(
-    "allow", "channel unallow-many", done: "no longer allowed")
+    "allow", "channel unallow-many", done: "removed from the allow list")
   package static let allowed = listing("allow", "channel allowed", SharedFields.limit)
   package static let block = adding(
     "block", "channel block", "Block members from a channel", done: "blocked")

@@ -15,10 +15,10 @@ extension GroupRoutes {
     RouteOptions(done: "allowed"))
   package static let unallow = removing(
     "allow", "group unallow", "Remove an account from a group's allow list",
-    RouteOptions(done: "no longer allowed"))
+    RouteOptions(done: "removed from the allow list"))
   package static let unallowMany = removingMany(
     "allow", "group unallow-many", "Remove accounts from a group's allow list",
-    RouteOptions(done: "no longer allowed"))
+    RouteOptions(done: "removed from the allow list"))
   package static let allowed = listing(
     "allow", "group allowed", "List the accounts on a group's allow list", SharedFields.limit)
   package static let block = adding(

@@ -14,16 +14,16 @@ package enum ServerJoiningRoutes {
     "Admission",
     [
       .always("accid", .account, "who"),
-      .always("requestId", .id, "the id to answer the request with"),
-      .always("joined", .flag, "whether the account joined at once; otherwise the request is pending"),
+      .always("requestId", .id, "the id to answer the invitation with"),
+      .always("joined", .flag, "true if the account joined at once; otherwise the invitation is pending"),
     ])
   private static let invited = Shape.resource(
     "ServerInvitations", [.always("invitations", .list(admission), "one for each invitee")])
   private static let applied = Shape.resource(
     "ServerApplication",
     [
-      .always("requestId", .id, "the id to answer the request with"),
-      .always("joined", .flag, "whether the account joined at once; otherwise the application is pending"),
+      .always("requestId", .id, "the id to answer the application with"),
+      .always("joined", .flag, "true if the account joined at once; otherwise the application is pending"),
     ])
   private static let code = Shape.resource(
     "IssuedInviteCode",
@@ -198,7 +198,8 @@ extension ServerJoiningRoutes {
 
   package static let announce = endpoint(
     .post, server + "/announcements", .trusted, "server announce",
-    "Announce what a back end keeps itself: roles, categories, visitors, quick comments", path: serverId,
+    "Announce what a back end keeps itself: its roles, categories, visitors, quick comments",
+    path: serverId,
     body: type.needed, accids, channelId, attach, operation: AnnounceInServer.self,
     answers: .created(announced, isLocated: false),
     options: RouteOptions(done: "announced", example: ["type": "18", "accids": "bob"]))

@@ -14,7 +14,7 @@ extension Shape {
     [
       .always("requestId", .id, "its id"),
       .always("accid", .account, "the account that is invited or that applies"),
-      .always("expiresAt", .time, "when the request expires"),
+      .always("expiresAt", .time, "when the invitation or the application expires"),
       .sometimes(
         "inviters", .list(.account), "the accounts that sent the invitation; absent for an application"),
       .sometimes("message", .text, "the message that came with it"),
@@ -26,6 +26,6 @@ extension Shape {
     "PendingRequest",
     [
       .always("accid", .account, "who"),
-      .always("requestId", .id, "the id to answer the request with"),
+      .always("requestId", .id, "the id to answer the invitation with"),
     ])
 }

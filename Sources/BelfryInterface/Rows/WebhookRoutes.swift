@@ -113,7 +113,7 @@ package enum WebhookRoutes {
     }, "a notification's id, or a time in milliseconds since 1970: everything since then is posted again"
   ).needed
   package static let replay = endpoint(
-    .post, "/v1/webhooks/{webhookId}/replay", .trusted, "webhook replay", "Replay copies of a webhook",
+    .post, "/v1/webhooks/{webhookId}/replay", .trusted, "webhook replay", "Deliver copies of a webhook again",
     path: webhookId,
     body: from, options: RouteOptions(done: "started the replay"))
 }

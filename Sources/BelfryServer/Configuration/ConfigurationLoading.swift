@@ -61,7 +61,8 @@ extension Configuration {
   private func checkDurability() throws(StartError) {
     guard durability == .replicated, redisURL == nil else { return }
     throw StartError(
-      .invalidValue, "replicated needs a Redis with replicas (redis): the embedded one has none",
+      .invalidValue,
+      "replicated needs a Redis with replicas, named by the setting redis: the embedded Redis has none",
       at: "durability")
   }
 

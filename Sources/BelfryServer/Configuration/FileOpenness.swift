@@ -35,8 +35,8 @@ enum FileOpenness: Sendable {
     case .closed:
       throw StartError(
         .secretUnusable,
-        "users other than its owner may read it (mode \(mode)), so anybody may have minted tokens with it: "
-          + "chmod 600 \(path) if nobody has, else delete it and let the next start make a new one",
+        "users other than its owner may read it (mode \(mode)), and may have minted tokens with it: if that is impossible, "
+          + "run chmod 600 \(path); else delete it, and the next start makes a new one",
         at: path)
     }
   }

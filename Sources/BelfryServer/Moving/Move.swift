@@ -118,7 +118,8 @@ package struct Move: Sendable {
       error.advice = [error.advice, what].compactMap(\.self).joined(separator: "; ")
     } catch let second {
       error.advice =
-        "the pause goes on (\(second.cause)): run it again to go on, or with --cancel to give the keyspace back"
+        "the pause goes on (\(second.cause)): run belfry move again to finish the move, or with --cancel to give the "
+        + "keyspace back"
     }
     if error.cause.hasPrefix("OOM") {
       error.advice = "it needs more memory than maxmemory leaves; " + (error.advice ?? "")

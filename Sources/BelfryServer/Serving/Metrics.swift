@@ -47,11 +47,12 @@ enum Metrics {
       $0.hub.deliveries
     },
     Metric(
-      name: "belfry_scans_total", help: "Times that an account's feed was read from Redis.", isCounter: true
+      name: "belfry_scans_total", help: "How often the feed of an account was read from Redis.",
+      isCounter: true
     ) { $0.hub.scans },
     Metric(
       name: "belfry_gaps_total",
-      help: "Times that live messages were missed, and their notifications were read from Redis instead.",
+      help: "How often live messages were missed, and their notifications were read from Redis instead.",
       isCounter: true
     ) {
       $0.hub.gapsSeen

@@ -47,7 +47,7 @@ extension NodesReport {
     guard promised > 0, let node = nodes.first(where: { $0.replicas.count > promised }) else { return nil }
     return
       "\(node.place) has \(node.replicas.count) replicas, and a write is acknowledged when \(promised) of them "
-      + "have it: one that lacks it may become the master. Set replicas to \(node.replicas.count), or see "
+      + "have it: a replica without the write may become the master. Set replicas to \(node.replicas.count), or see "
       + "docs/sentinel.md, docs/cluster.md"
   }
 }

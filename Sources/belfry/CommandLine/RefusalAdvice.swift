@@ -28,7 +28,7 @@ extension CommandFailure {
     }
     let isOfRole = ["app", "only ", "a user's token", "you cannot send as"].contains { detail.contains($0) }
     guard isOfRole else { return nil }
-    return "\(minting("app")) mints a token that may do this, and with --as ACCID acts for an account"
+    return "\(minting("app")) mints a token that may do this; with --as ACCID it acts for an account"
   }
 
   /// The same for a user, who asks somebody else or does without.
@@ -106,7 +106,8 @@ extension CommandFailure {
     case .rateLimited, .busy, .unavailable, .unknownOutcome:
       return later(error.retryAfterSeconds ?? 1)
     case .transport where error.detail.contains("certificate is not trusted"):
-      return "--ca FILE or BELFRY_CA names the authority that signed it; the host in --url must be in it"
+      return
+        "name its authority with --ca FILE or BELFRY_CA; the certificate has to be for the host in --url"
     case .transport where error.detail.contains("file with certificate authorities"):
       return "--ca or BELFRY_CA names a file of certificates in PEM"
     case .transport where error.nothingWasSent && command?.changesSomething == true:

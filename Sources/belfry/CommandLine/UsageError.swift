@@ -12,7 +12,7 @@ struct UsageError: Error, Hashable {
 
   static func noType(_ word: String, givenAs source: String) -> UsageError {
     UsageError(
-      "\(source) must be the code or the name of a type; belfry types lists them, but not \(word)",
+      "\(source) must be the code or the name of a type, and no type is called \(word); belfry types lists all",
       suggestion: NotificationText.typeName(near: word).map { "\(source) \($0)" })
   }
 

@@ -38,7 +38,7 @@ enum MoveText {
     case .paused(let since, false):
       [
         "paused at \(TimeText.of(unixMilliseconds: since, in: zone)): brokers answer 503 until they are started with "
-          + "the new address. If this is interrupted, run it again to finish the move, or with --cancel to undo it"
+          + "the new address. If belfry move is interrupted, run it again to finish the move, or with --cancel to undo it"
       ]
     case .paused(let since, true):
       ["continuing: paused since \(TimeText.of(unixMilliseconds: since, in: zone))"]

@@ -44,7 +44,8 @@ import Testing
       let answer = try send(broker, #""toAccids":["bob"],"body":"hello""#)
       #expect(
         answer.json["detail"]?.text
-          == "the callback that decides this has failed several times and is not asked for some seconds")
+          == "the callback that decides this has failed several times, and Belfry asks it again only after some seconds"
+      )
     }
   }
 

@@ -117,7 +117,7 @@ enum Webhooks {
         throw Refusal(
           .tooMany,
           "deliveries are still signed with \(count) replaced secrets, which is the limit; "
-            + "the first of them stops signing at \(Timestamp.text(milliseconds: time))")
+            + "the first of them is used until \(Timestamp.text(milliseconds: time))")
       }
       endpoint.rotate(nowMilliseconds: now)
     }
