@@ -180,7 +180,8 @@ import Testing
     #expect(server.requests.first?.body.contains(#""types":[5,100]"#) == true)
     let wrong = try Executable().run(words + ["serverCreat"])
     #expect(wrong.code == 2)
-    #expect(wrong.err.contains("--types must be the code or the name of a type; belfry types lists them"))
+    #expect(
+      wrong.err.contains("--types must be the code or the name of a type, and no type is called serverCreat"))
     #expect(wrong.err.contains("perhaps: --types serverCreate\n"))
   }
 

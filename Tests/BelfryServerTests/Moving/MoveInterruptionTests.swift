@@ -151,7 +151,9 @@ import Testing
             }
           }
           #expect(refused?.code == "redisFailed")
-          #expect(refused?.advice?.contains("run it again to go on") == true, "\(refused.debugDescription)")
+          #expect(
+            refused?.advice?.contains("run belfry move again to finish the move") == true,
+            "\(refused.debugDescription)")
           await source.kill()
           try await source.start()
           let paused = try source.format
