@@ -78,7 +78,7 @@ extension Consumer {
     send(scan.takeGap())
     output.cursor.finish(scan)
     servedThrough = output.cursor.withoutLagging
-    furtherLagging = [:]
+    (furtherLagging, scanBounds) = ([:], [:])
     promisedFrom = .zero
     if scan.isPartial || hasMissedMarks { return false }
     goLive(recovered: sequence)
@@ -98,8 +98,8 @@ extension Consumer {
 
   private var ownRing: SpaceFollower? { session.follower(in: .personal(session.account)) }
 
-  /// Notes up to which id the scan is about to read entries that have not come through the rings. Should a ring break
-  /// off later, the consumer does not have to read these again (``missed(in:since:)``).
+  /// Notes up to which ids the scan is about to read. Should a ring break off later, the consumer does not have to read these
+  /// again (``missed(in:since:)``).
   ///
   /// The cursor may have passed ids of a space that came neither through the ring nor from the store, by an entry of another
   /// space of the partition. Entries there were missed, so the scan begins before them. A later begin would repeat what the
@@ -107,18 +107,16 @@ extension Consumer {
   /// broken off, and the cursor was set back then.
   private func noteReach(of snapshot: FeedSnapshot) {
     let partitions = hub.store.partitions
-    var ahead: [SpaceID: MessageID] = [:]
     for (space, end, _) in snapshot.ends {
       guard let follower = session.follower(in: space) else { continue }
       let heard = follower.active.ring.end ?? output.cursor.position(in: space, partitions)
       guard heard < end || furtherLagging[space] != nil else { continue }
       let since = furtherLagging[space] ?? max(heard, servedByStore(in: space))
       furtherLagging[space] = output.cursor.addLagging(space, since: since, partitions) ? nil : since
-      // The scan reads the space up to this id, which may be beyond its last entry. So an earlier place of the cursor is never
-      // taken for one that the store has not served, if the scan is given up.
-      ahead[space] = snapshot.lastID(in: partitions.holding(space))
     }
-    aheadOfRings = ahead
+    // All spaces, not only those that are ahead of their rings now: an account that read the log earlier may yet join a ring,
+    // which then ends where that account has read.
+    scanBounds = snapshot.lastIDs
   }
 
   /// Bytes of text that are handed to the socket before more is rendered. This is what a reader that has stopped

@@ -55,8 +55,8 @@ package final class Consumer: FeedListener {
   var sentGap: FeedGap?
   /// The latest change of the account's preferences that this consumer goes by; nil before its first catch-up.
   var preferredSince: MessageID?
-  /// The spaces in which the latest scan reads entries that have not come through the rings, each with the last id.
-  var aheadOfRings: [SpaceID: MessageID] = [:]
+  /// Up to which id the scan under way reads each partition. If the scan was given up, the cursor says how far it came.
+  var scanBounds: [Partition: MessageID] = [:]
   /// Lagging spaces for which the cursor has no room, each with the id up to which it was served. The scan under way serves
   /// them, too. A client that is cut off before its end comes back with a cursor that does not know of them.
   var furtherLagging: [SpaceID: MessageID] = [:]
@@ -157,7 +157,9 @@ package final class Consumer: FeedListener {
   /// Up to which id the store has served the space, or is about to. Entries up to there may still be on their way to the
   /// ring: if one of their messages is missed, nothing is missing.
   func servedByStore(in space: SpaceID) -> MessageID {
-    max(aheadOfRings[space] ?? .zero, servedThrough.position(in: space, hub.store.partitions))
+    let partitions = hub.store.partitions
+    return max(
+      scanBounds[partitions.holding(space)] ?? .zero, servedThrough.position(in: space, partitions))
   }
 
   /// Goes on with what came next and was held up.

@@ -65,6 +65,36 @@ import Testing
     }
   }
 
+  /// The store is serving entries that the ring has not heard. Another account read the log before them, and joins the ring only
+  /// now. So the ring ends before them, and breaks off with the next message.
+  @Test func anotherAccountJoinedTheRingWithAnEarlierEnd() async throws {
+    try await withMissedStage { stage in
+      try await stage.join("carol", .first)
+      let carol = Client("carol")
+      try carol.open(stage.hub)
+      defer { carol.cut() }
+      let first = stage.send(to: .first)
+      try await stage.waitUntilShown([first])
+      try await stage.wait(showing: carol) { carol.received.contains(first) }
+      stage.client.cut()
+      stage.store.holdsNextEnds = true
+      stage.live.onUnreadable?(MissedStage.space(.first))
+      try await stage.wait(showing: carol) { stage.store.isHolding }
+      var sent = [stage.send(to: .first), stage.send(to: .first)]
+      stage.live.lose { space, _ in space == MissedStage.space(.first) }
+      try stage.client.open(stage.hub)
+      // The client takes nothing meanwhile, so the scan stays under way.
+      for _ in 0..<2_000 { await Task.yield() }
+      stage.store.isHolding = false
+      for _ in 0..<2_000 { await Task.yield() }
+      sent.append(stage.send(to: .first))
+      try await stage.waitUntilShown(sent)
+      sent.append(stage.send(to: .first))
+      try await stage.waitUntilShown(sent)
+      #expect(stage.shown(of: sent) == sent)
+    }
+  }
+
   /// The message of an entry is missed, and nothing has told so yet. Then all is shown again by other preferences.
   @Test func aMissedEntryIsShownOnceIfAllIsShownAgain() async throws {
     try await withMissedStage { stage in
@@ -205,6 +235,15 @@ private final class MissedStage {
     _ = try await runner.run(SetPreferences([one], of: "bob", actor: Actor(account: "bob")))
   }
 
+  func join(_ account: AccountID, _ place: Place) async throws {
+    let runner = OperationRunner(store: memory, limits: Limits())
+    let app = Actor(account: nil, isTrusted: true)
+    _ = try await runner.run(
+      AddMembers(Self.servers[place.rawValue], actor: app, accounts: [account], requestId: "r"))
+    for partition in memory.partitionsToRelay() { memory.relayOutbox(of: partition) }
+    try await settle()
+  }
+
   /// As when the account's index has changed.
   func catchUp() { live.onMessage?(.personal("bob"), .index) }
 
@@ -229,10 +268,12 @@ private final class MissedStage {
     try await wait(act) { [client] in Set(client.received).isSuperset(of: sent) }
   }
 
-  private func wait(_ act: () -> Void = {}, until holds: () -> Bool) async throws {
+  func wait(
+    showing other: Client? = nil, _ act: () -> Void = {}, until holds: () -> Bool
+  ) async throws {
     for _ in 0..<5_000 where !holds() {
       act()
-      try client.pull(room: 8_192)
+      for one in [client, other] { try one?.pull(room: 8_192) }
       await Task.yield()
     }
     try #require(holds())
@@ -242,12 +283,19 @@ private final class MissedStage {
 /// Something happens when it is next asked for the ends of logs.
 private final class InterruptedStore: SlowStore {
   var onEnds: (() -> Void)?
+  /// The next answer about the ends of servers' logs waits until ``isHolding`` is false again.
+  var holdsNextEnds = false
+  var isHolding = false
 
   override func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
     let happens = onEnds
     onEnds = nil
+    let isHeld = holdsNextEnds && spaces.contains(MissedStage.space(.first))
+    if isHeld { holdsNextEnds = false }
     let ends = try await super.ends(of: spaces)
     happens?()
+    if isHeld { isHolding = true }
+    while isHeld, isHolding { await Task.yield() }
     return ends
   }
 }
