@@ -23,11 +23,9 @@ import plan  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SECONDS = os.path.join(ROOT, "Tests", "seconds.txt")
-# Many tests wait for brokers, clocks and clusters. Eight processes at a time leave two processors nothing to wait for.
-SHARDS_AT_ONCE = 8
-# Three times as many shards: the next one begins when one has ended, so all processes end at about the same time.
-SHARDS = 24
-# A shard takes some two minutes, and three times as long next to busy loops.
+# Most tests wait for brokers, clocks and clusters. So eight processes take hardly more from two processors than one.
+SHARDS = 8
+# A shard takes some three minutes, and three times as long next to busy loops.
 SHARD_LIMIT_SECONDS = 900
 ALONE_LIMIT_SECONDS = 300
 # More failures than this are no accident, and to repeat them all would only delay the answer.
@@ -110,19 +108,17 @@ def run_shards(binary, folder):
     tests = list_tests(binary)
     parts = plan.divide_tests(tests, seconds, SHARDS)
     print(f"{len(tests)} tests in {len(parts)} shards; the logs are in {folder}", flush=True)
-    shards, running = [], []
+    shards = []
     try:
-        while running or len(shards) < len(parts):
-            while len(running) < SHARDS_AT_ONCE and len(shards) < len(parts):
-                units = parts[len(shards)]
-                shard = Shard(binary, folder, f"shard-{len(shards) + 1}", ["--filter", plan.filter_of_suites(units)])
-                shards.append(shard)
-                running.append(shard)
-            for shard in running[:]:
+        for number, units in enumerate(parts, 1):
+            shards.append(Shard(binary, folder, f"shard-{number}", ["--filter", plan.filter_of_suites(units)]))
+        waiting = list(shards)
+        while waiting:
+            for shard in waiting[:]:
                 if shard.process.poll() is None and time.monotonic() < shard.begun + SHARD_LIMIT_SECONDS:
                     continue
                 shard.wait(SHARD_LIMIT_SECONDS)
-                running.remove(shard)
+                waiting.remove(shard)
                 outcome = Outcome(shard.events)
                 failed = len(outcome.issues) + len(outcome.unended)
                 print(f"{shard.name}: {len(outcome.passed)} passed, {failed} failed, in {shard.took:.0f} s"
