@@ -13,7 +13,7 @@ import Testing
 @Suite struct ClusterTests {
   @Test func eachPartitionLiesAtTheNodeOfItsSlot() async throws {
     try await withRedisCluster { cluster in
-      try await withBroker(of: cluster, through: 1) { broker in
+      try await withBroker(of: try #require(cluster.nodes[1].tcpURL)) { broker in
         try await broker.eventually { $0.store.state == .ready }
         for space in spaceOfEachPartition { try await broker.append("ding", in: space) }
         for space in spaceOfEachPartition {
@@ -46,7 +46,7 @@ import Testing
 
   @Test func whatIsPublishedIsHeardAtWhicheverNodeASlotIs() async throws {
     try await withRedisCluster { cluster in
-      try await withBroker(of: cluster) { broker in
+      try await withBroker(of: try #require(cluster.nodes[0].tcpURL)) { broker in
         try await broker.eventually { $0.store.state == .ready }
         let other = try #require(spaceOfEachPartition.first { $0 != space })
         for each in [space, other] { try await broker.feed.subscribe(each) }
@@ -149,7 +149,7 @@ import Testing
   /// nobody is told of another id for the same send.
   @Test func aSendGoesOnWhenAMasterDies() async throws {
     try await withRedisCluster(replicas: true) { cluster in
-      try await withBroker(of: cluster) { broker in
+      try await withBroker(of: try #require(cluster.nodes[0].tcpURL)) { broker in
         try await broker.eventually { $0.store.state == .ready }
         let slot = layout.slot(of: layout.partition(of: space))
         let master = try cluster.owner(ofSlot: slot)
@@ -186,7 +186,7 @@ import Testing
     _ disturbance: @Sendable @escaping (RedisClusterServers, _ slot: Int) async throws -> Void
   ) async throws {
     try await withRedisCluster(replicas: replicas) { cluster in
-      try await withBroker(of: cluster) { broker in
+      try await withBroker(of: try #require(cluster.nodes[0].tcpURL)) { broker in
         try await broker.eventually { $0.store.state == .ready }
         try await broker.feed.subscribe(space)
         let slot = layout.slot(of: layout.partition(of: space))

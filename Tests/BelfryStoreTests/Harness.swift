@@ -126,13 +126,13 @@ func withBroker(
   }
 }
 
-/// The same, on a cluster that the broker enters at one of its nodes. All nodes have answered it before: the broker connects
+/// The same, on a cluster. All nodes have answered it before: the broker connects
 /// once more to those that it asked for the way to the first key, and commands that are under way there then fail.
 func withBroker(
-  of cluster: RedisClusterServers, through node: Int = 0, promise: ReplicationPromise = .none,
+  of cluster: RedisClusterServers, promise: ReplicationPromise = .none,
   _ body: @Sendable (isolated Broker) async throws -> Void
 ) async throws {
-  try await withBroker(of: try #require(cluster.nodes[node].tcpURL), promise: promise) { broker in
+  try await withBroker(of: try #require(cluster.nodes[0].tcpURL), promise: promise) { broker in
     try await TestKit.eventually {
       _ = try await broker.store.lastIDs(of: Partitions.standard.all)
       return true

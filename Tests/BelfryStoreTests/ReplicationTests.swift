@@ -109,7 +109,7 @@ import Testing
         try await broker.append("ding")
         let master = try cluster.owner(ofSlot: layout.slot(of: layout.partition(of: space)))
         let index = try #require(cluster.masters.firstIndex { $0 === master })
-        let first = index * RedisClusterServers.slotCount / cluster.masterCount
+        let first = cluster.firstSlot(ofMaster: index)
         let target = try #require(cluster.masters.first { $0 !== master })
         try cluster.beginMoving(slot: first, from: master, to: target)
         try await broker.append("dong")

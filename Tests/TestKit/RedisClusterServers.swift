@@ -19,6 +19,8 @@ package final class RedisClusterServers: Sendable {
   package var nodes: [RedisServer] { allNodes.withLock { $0 } }
   /// Those that began as masters.
   package var masters: ArraySlice<RedisServer> { nodes.prefix(masterCount) }
+  /// The first of the slots with which that master began.
+  package func firstSlot(ofMaster master: Int) -> Int { master * Self.slotCount / masterCount }
   /// The one that began as the replica of that master.
   package func replica(of master: Int) -> RedisServer { nodes[masterCount + master] }
 
@@ -111,9 +113,7 @@ extension RedisClusterServers {
   private func join() async throws {
     for (index, master) in masters.enumerated() {
       try master.command("CLUSTER", "SET-CONFIG-EPOCH", "\(index + 1)")
-      let (first, last) = (
-        index * Self.slotCount / masterCount, (index + 1) * Self.slotCount / masterCount - 1
-      )
+      let (first, last) = (firstSlot(ofMaster: index), firstSlot(ofMaster: index + 1) - 1)
       try master.command("CLUSTER", "ADDSLOTSRANGE", "\(first)", "\(last)")
     }
     let nodes = nodes
