@@ -58,7 +58,8 @@ package final class Consumer: FeedListener {
   /// Up to which id the scan under way reads each partition. If the scan was given up, the cursor says how far it came.
   var scanBounds: [Partition: MessageID] = [:]
   /// Lagging spaces for which the cursor has no room, each with the id up to which it was served. The scan under way serves
-  /// them, too. A client that is cut off before its end comes back with a cursor that does not know of them.
+  /// them, too. A client that is cut off before its end comes back with a cursor that does not know of them, and misses what
+  /// was yet to be served there.
   var furtherLagging: [SpaceID: MessageID] = [:]
   /// The cursor when the latest scan was complete, or with which the client came: everything up to there was served, in all
   /// spaces. The cursor of a client is believed, also if a live message was missed before the client had it: mostly another

@@ -69,7 +69,7 @@ import Testing
   /// now. So the ring ends before them, and breaks off with the next message.
   @Test func anotherAccountJoinedTheRingWithAnEarlierEnd() async throws {
     try await withMissedStage { stage in
-      try await stage.join("carol", .first)
+      try await stage.addMember("carol", to: .first)
       let carol = Client("carol")
       try carol.open(stage.hub)
       defer { carol.cut() }
@@ -235,7 +235,7 @@ private final class MissedStage {
     _ = try await runner.run(SetPreferences([one], of: "bob", actor: Actor(account: "bob")))
   }
 
-  func join(_ account: AccountID, _ place: Place) async throws {
+  func addMember(_ account: AccountID, to place: Place) async throws {
     let runner = OperationRunner(store: memory, limits: Limits())
     let app = Actor(account: nil, isTrusted: true)
     _ = try await runner.run(

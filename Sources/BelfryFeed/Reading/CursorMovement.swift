@@ -26,15 +26,13 @@ extension FeedCursor {
   /// This cursor with room for all spaces, also for those that wait for a later scan. No client is given such a cursor. All
   /// after its positions is shown by this scan and by those that follow it, and nothing before them.
   package func withRoomForAll(in snapshot: FeedSnapshot) -> FeedCursor {
-    var cursor = self
-    for (space, since, _) in beginnings(in: snapshot) {
-      _ = cursor.addLagging(space, since: since, snapshot.partitions, atMost: .max)
-    }
-    return cursor
+    withRoom(for: beginnings(in: snapshot).map { (key: $0.space, value: $0.since) }, snapshot.partitions)
   }
 
   /// This cursor with a place of its own for each of these lagging spaces. No client is given such a cursor.
-  package func withRoom(for lagging: [SpaceID: MessageID], _ partitions: Partitions) -> FeedCursor {
+  package func withRoom(
+    for lagging: some Sequence<(key: SpaceID, value: MessageID)>, _ partitions: Partitions
+  ) -> FeedCursor {
     var cursor = self
     for (space, since) in lagging { _ = cursor.addLagging(space, since: since, partitions, atMost: .max) }
     return cursor
