@@ -60,6 +60,15 @@ extension RedisReply {
     isNull ? nil : self
   }
 
+  /// True if the reply, or one of its elements, is exactly these bytes.
+  package func holds(_ bytes: [UInt8]) -> Bool {
+    switch self {
+    case .bulk(let found): found == bytes[...]
+    case .array(let elements): elements.contains { $0.holds(bytes) }
+    default: false
+    }
+  }
+
   func mismatch(_ wanted: String) -> RedisError {
     if case .error(let message) = self { return .replied(message, to: "reply") }
     return RedisError(.unexpectedReply, cause: "expected \(wanted), got \(kind)", place: "reply")

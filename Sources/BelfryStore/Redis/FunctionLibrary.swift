@@ -139,14 +139,3 @@ enum StoreFunction: String, CaseIterable {
   /// True for functions that are registered with `no-writes`.
   var onlyReads: Bool { self == .firstSends || self == .locate || self == .sweepTime }
 }
-
-extension RedisReply {
-  /// True if the reply, or one of its elements, is exactly these bytes.
-  fileprivate func holds(_ bytes: [UInt8]) -> Bool {
-    switch self {
-    case .bulk(let found): found == bytes[...]
-    case .array(let elements): elements.contains { $0.holds(bytes) }
-    default: false
-    }
-  }
-}
