@@ -158,34 +158,21 @@ extension SpaceCount {
 extension IndexEntry {
   /// `<joined|left>[ <version> <addedAt>]+`: the state, and the earlier states, the latest first.
   init?(field: ArraySlice<UInt8>, text: ArraySlice<UInt8>) {
-    let end = text.firstIndex(of: Self.blank) ?? text.endIndex
-    var rest = text[end...]
-    guard let kind = Self.kinds.first(where: { $0.word == text[..<end] })?.kind,
-      let space = SpaceID(keyBytes: field), let state = Self.takeState(from: &rest)
+    var words = Words(rest: text)
+    guard let kind = IndexChange.Kind(rawValue: String(decoding: words.next() ?? [], as: UTF8.self)),
+      let space = SpaceID(keyBytes: field), let state = Self.takeState(from: &words)
     else { return nil }
     self.init(space: space, isMember: kind == .joined, state: state)
-    while !rest.isEmpty {
-      guard let state = Self.takeState(from: &rest) else { return nil }
+    while !words.rest.isEmpty {
+      guard let state = Self.takeState(from: &words) else { return nil }
       earlier.append(state)
     }
   }
 
-  private static func takeState(from text: inout ArraySlice<UInt8>) -> State? {
-    guard let version = takeID(from: &text), let addedAt = takeID(from: &text) else { return nil }
+  private static func takeState(from words: inout Words) -> State? {
+    guard let version = words.next().flatMap({ MessageID(streamBytes: $0) }),
+      let addedAt = words.next().flatMap({ MessageID(streamBytes: $0) })
+    else { return nil }
     return State(version: version, addedAt: addedAt)
-  }
-
-  private static func takeID(from text: inout ArraySlice<UInt8>) -> MessageID? {
-    guard text.first == blank else { return nil }
-    text.removeFirst()
-    let end = text.firstIndex(of: blank) ?? text.endIndex
-    defer { text = text[end...] }
-    return MessageID(streamBytes: text[..<end])
-  }
-
-  private static let blank = UInt8(ascii: " ")
-
-  private static let kinds = [IndexChange.Kind.joined, .left].map {
-    (word: ArraySlice($0.rawValue.utf8), kind: $0)
   }
 }
