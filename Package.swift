@@ -88,7 +88,8 @@ let package = Package(
     // What the tests of all layers stand on: real redis-servers, servers that do what a script says, raw connections,
     // loops on a thread of their own, clocks that step, random numbers that a seed repeats.
     .target(
-      name: "TestKit", dependencies: ["CHiredis", "BelfryLoop", "BelfryTransport", "TestCertificates"],
+      name: "TestKit",
+      dependencies: ["CHiredis", "BelfryLoop", "BelfryTransport", "BelfryBytes", "TestCertificates"],
       path: "Tests/TestKit", swiftSettings: rules),
     // Certificates for tests, and clients of TLS that do what no honest one does.
     .target(

@@ -1,3 +1,4 @@
+import BelfryBytes
 package import BelfryTransport
 import Glibc
 
@@ -200,11 +201,13 @@ package final class RawConnection: @unchecked Sendable {
 
   /// Without its end; nil at the connection's end.
   package func readLine() throws(FixtureError) -> String? {
-    while !received.contains(UInt8(ascii: "\n")) {
+    while true {
+      if let end = received[...].firstPosition(of: UInt8(ascii: "\n")) {
+        let line = take(end + 1).dropLast()
+        return String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+      }
       guard try receiveMore() else { return nil }
     }
-    let line = try read(through: "\n").dropLast()
-    return String(line.last == "\r" ? line.dropLast() : line)
   }
 
   /// Everything that comes until the server closes the connection. If it does not, the text says so, which no

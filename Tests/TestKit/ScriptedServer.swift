@@ -138,3 +138,27 @@ package final class Shared<Value: Sendable>: Sendable {
     value.withLock { value in body(&value) }
   }
 }
+
+/// Threads wait at it until a test opens it. They sleep meanwhile: threads that ask a `Shared` flag again and again
+/// spin on its lock, and 64 of them took a processor for themselves.
+package final class Latch: Sendable {
+  private let condition = NSCondition()
+  private let isOpen = Shared(false)
+
+  package init() {}
+
+  package func open() {
+    condition.withLock {
+      isOpen.withLock { $0 = true }
+      condition.broadcast()
+    }
+  }
+
+  /// Returns once it is open, or after half a minute, since a test that fails must end too.
+  package func wait() {
+    let end = Date(timeIntervalSinceNow: 30)
+    condition.withLock {
+      while !isOpen.withLock({ $0 }), condition.wait(until: end) {}
+    }
+  }
+}

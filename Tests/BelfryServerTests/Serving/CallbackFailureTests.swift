@@ -124,13 +124,13 @@ import Testing
 
   /// Requests that no callback is asked about are served while another one waits.
   @Test func othersDoNotNotice() async throws {
-    let isReleased = Shared(false)
+    let gate = Latch()
     let server = try ScriptedServer { _, _ in
-      for _ in 0..<6_000 where !isReleased.withLock({ $0 }) { usleep(5_000) }
+      gate.wait()
       return [.kept(200, #"{"decision":"deny"}"#), .next]
     }
     try await withCallback(server, { $0.timeoutMilliseconds = 30_000 }) { broker async throws in
-      defer { isReleased.withLock { $0 = true } }
+      defer { gate.open() }
       let status = Shared(0)
       Thread.detachNewThread {
         let sent = try? self.send(broker, #""toAccids":["bob"],"body":"slow""#)
@@ -144,7 +144,7 @@ import Testing
       }
       // The request still waits, so none of the others has waited for it.
       #expect(status.withLock { $0 } == 0)
-      isReleased.withLock { $0 = true }
+      gate.open()
       try await eventually { status.withLock { $0 } == 403 }
     }
   }
@@ -153,15 +153,13 @@ import Testing
 
   /// A callback takes long over the sends of one user, who sends as many at once as there are places.
   @Test func aUserWhoseQuestionsAreSlowKeepsNobodyElseWaiting() async throws {
-    let isReleased = Shared(false)
+    let gate = Latch()
     let server = try ScriptedServer { request, _ in
-      if request.body.contains("slow") {
-        for _ in 0..<6_000 where !isReleased.withLock({ $0 }) { usleep(5_000) }
-      }
+      if request.body.contains("slow") { gate.wait() }
       return [.kept(200, #"{"decision":"allow"}"#), .next]
     }
     try await withCallback(server, { $0.timeoutMilliseconds = 8_000 }) { broker async throws in
-      defer { isReleased.withLock { $0 = true } }
+      defer { gate.open() }
       let line = #"{"toAccids":["bob"],"body":"slow"}"#
       let batch = Array(repeating: line, count: 128).joined(separator: "\n")
       let isAnswered = Shared(false)
@@ -181,14 +179,14 @@ import Testing
 
   /// A webhook on the callback's host that never answers has connections of its own.
   @Test func aSlowWebhookOfTheSameHostKeepsNoSenderWaiting() async throws {
-    let isReleased = Shared(false)
+    let gate = Latch()
     let server = try ScriptedServer { request, _ in
       guard request.target.hasPrefix("/hook") else { return [.kept(200, #"{"decision":"allow"}"#), .next] }
-      for _ in 0..<6_000 where !isReleased.withLock({ $0 }) { usleep(5_000) }
+      gate.wait()
       return [.kept(200), .next]
     }
     try await withCallback(server, { $0.timeoutMilliseconds = 8_000 }) { broker async throws in
-      defer { isReleased.withLock { $0 = true } }
+      defer { gate.open() }
       let app = try broker.token("app", .app)
       let made = try broker.ask(
         "POST", "/v1/webhooks", as: app, #"{"url":"http://127.0.0.1:\#(server.port)/hook"}"#)

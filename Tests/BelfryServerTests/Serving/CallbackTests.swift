@@ -229,14 +229,14 @@ import Testing
   /// While its callback is asked about an application, the server opens. The application would now be a join,
   /// and nobody was asked about a join.
   @Test func whatBecomesAnotherEventMeanwhileIsAskedAbout() async throws {
-    let (isAsked, isOpen) = (Shared(false), Shared(false))
+    let (isAsked, gate) = (Shared(false), Latch())
     let server = try ScriptedServer { request, _ in
       if request.body.contains("server.join") { return [.kept(200, #"{"decision":"deny"}"#), .next] }
       isAsked.withLock { $0 = true }
-      while !isOpen.withLock({ $0 }) { usleep(1_000) }
+      gate.wait()
       return [.kept(200, #"{"decision":"allow"}"#), .next]
     }
-    defer { isOpen.withLock { $0 = true } }
+    defer { gate.open() }
     try await withCallback(
       server,
       {
@@ -251,7 +251,7 @@ import Testing
       async let applied = Task.detached { try broker.ask("POST", path + "/applications", as: bob) }.value
       try await eventually { isAsked.withLock { $0 } }
       #expect(try broker.ask("PATCH", path, as: owner, #"{"applyMode":0}"#).status == 200)
-      isOpen.withLock { $0 = true }
+      gate.open()
       let answer = try await applied
       #expect(answer.code == "refusedByCallback")
       let members = try broker.ask("GET", path + "/members", as: owner)
@@ -263,13 +263,13 @@ import Testing
 
   /// If others change something, the callback is not asked a second time unless the question has changed.
   @Test func theSameEventIsAskedAboutOnce() async throws {
-    let (isAsked, isChanged) = (Shared(false), Shared(false))
+    let (isAsked, gate) = (Shared(false), Latch())
     let server = try ScriptedServer { _, _ in
       isAsked.withLock { $0 = true }
-      while !isChanged.withLock({ $0 }) { usleep(1_000) }
+      gate.wait()
       return [.kept(200, #"{"decision":"allow"}"#), .next]
     }
-    defer { isChanged.withLock { $0 = true } }
+    defer { gate.open() }
     try await withCallback(
       server,
       {
@@ -284,7 +284,7 @@ import Testing
       async let applied = Task.detached { try broker.ask("POST", path + "/applications", as: bob) }.value
       try await eventually { isAsked.withLock { $0 } }
       #expect(try broker.ask("PATCH", path, as: owner, #"{"name":"other"}"#).status == 200)
-      isChanged.withLock { $0 = true }
+      gate.open()
       let answer = try await applied
       #expect((200..<300).contains(answer.status), "\(answer)")
     }
@@ -294,13 +294,13 @@ import Testing
   /// Somebody else's update comes while the callback is asked. The callback is then asked about both
   /// together.
   @Test func anUpdateIsAskedAboutAgainWhereItIsAnotherOneMeanwhile() async throws {
-    let (isAsked, isUpdated) = (Shared(false), Shared(false))
+    let (isAsked, gate) = (Shared(false), Latch())
     let server = try ScriptedServer { _, _ in
       isAsked.withLock { $0 = true }
-      while !isUpdated.withLock({ $0 }) { usleep(1_000) }
+      gate.wait()
       return [.kept(200, #"{"decision":"allow"}"#), .next]
     }
-    defer { isUpdated.withLock { $0 = true } }
+    defer { gate.open() }
     try await withCallback(
       server,
       {
@@ -318,7 +318,7 @@ import Testing
       // A back end is not asked about.
       let other = try broker.ask("PATCH", path, as: try broker.token("app", .app), #"{"ext":"theirs"}"#)
       #expect(other.status == 200)
-      isUpdated.withLock { $0 = true }
+      gate.open()
       let answer = try await updated
       #expect(answer.json["body"] == "second" && answer.json["ext"] == "theirs")
     }

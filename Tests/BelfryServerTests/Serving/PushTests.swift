@@ -89,11 +89,6 @@ import Testing
     #expect(posts(server).filter { !passing($0) } == wanted.sorted())
   }
 
-  /// A gateway's thread waits until the test lets it go on.
-  private func wait(until isOpen: Shared<Bool>) {
-    for _ in 0..<4_000 where !isOpen.withLock({ $0 }) { usleep(2_000) }
-  }
-
   // MARK: Contents
 
   /// The text that was pushed to a device.
@@ -276,9 +271,9 @@ import Testing
 
   /// A slow gateway is told each number once.
   @Test func aSlowDeliveryIsCorrectedOnlyIfSomethingCameBetween() async throws {
-    let isOpen = Shared(false)
+    let gate = Latch()
     let server = try gateway { _, _ in
-      wait(until: isOpen)
+      gate.wait()
       return [.kept(200, #"{"rejected":[]}"#), .next]
     }
     try await withPush { broker async throws in
@@ -286,7 +281,7 @@ import Testing
       let sent = try send(broker, #""toAccids":["bob","carol"],"body":"slow""#)
       try await eventually { posts(server).count == 2 }
       try read(sent, by: "carol", broker)
-      isOpen.withLock { $0 = true }
+      gate.open()
       try await broker.waitUntilNothingIsToBeSent()
       let told = posts(server)
       #expect(told.filter { $0.hasSuffix("bob") } == ["\(sent) to bob"])
@@ -297,7 +292,7 @@ import Testing
   // MARK: Gateways
 
   @Test func whatAGatewayDoesNotKnowAnyMoreIsRemovedUnlessItWasReplaced() async throws {
-    let (isAsked, isReplaced) = (Shared(false), Shared(false))
+    let (isAsked, gate) = (Shared(false), Latch())
     let server = try gateway { value, _ in
       let key = value["notification"]?["devices"]?[0]?["pushkey"]?.text ?? ""
       switch key {
@@ -305,7 +300,7 @@ import Testing
       case "missing": return [.kept(404), .next]
       case "old":
         isAsked.withLock { $0 = true }
-        wait(until: isReplaced)
+        gate.wait()
         return [.kept(200, #"{"rejected":["old"]}"#), .next]
       default: return [.kept(200, #"{"rejected":[]}"#), .next]
       }
@@ -319,7 +314,7 @@ import Testing
       try await eventually { isAsked.withLock { $0 } }
       // The gateway is still about to reject the previous key.
       try put("carol", device: "a", key: "new", server, broker)
-      isReplaced.withLock { $0 = true }
+      gate.open()
       try await broker.waitUntilNothingIsToBeSent()
       #expect(try devices("bob", broker) == ["c"])
       #expect(try devices("carol", broker) == ["a"])
