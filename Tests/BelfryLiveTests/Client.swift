@@ -90,7 +90,7 @@ final class Client {
       }
       if let id = fields["id"] { cursor = FeedCursor(text: String(id)) ?? cursor }
       guard let name = fields["event"], let data = fields["data"] else { continue }
-      try take(name, try #require(RecordJSON.value(JSONValue.self, String(data))), hasID: fields["id"] != nil)
+      try take(name, try #require(RecordJSON.value(String(data))), hasID: fields["id"] != nil)
     }
   }
 

@@ -306,7 +306,7 @@ final class ResumeStage {
   private func counts(of account: AccountID) -> JSONValue? {
     var counts = UnreadCounts()
     for (space, entry) in visibleEntries(of: account) { counts.add(entry, in: space) }
-    return RecordJSON.value(JSONValue.self, String(decoding: counts.json, as: UTF8.self))
+    return RecordJSON.value(String(decoding: counts.json, as: UTF8.self))
   }
 
   private func settle() async throws {

@@ -1,5 +1,6 @@
 import BelfryModel
 import BelfryStore
+import Glibc
 import ModelSamples
 import TestKit
 import Testing
@@ -124,7 +125,8 @@ struct StorePropertyTests {
   func aWalkComesTo(words: String) async throws {
     var isThere = false
     for seed in Self.transcripts.seeds where !isThere {
-      isThere = try await Self.transcripts.of(seed).joined().contains { $0.contains(words) }
+      // Foundation's search took a tenth of the time of this suite.
+      isThere = unsafe strstr(try await Self.transcripts.text(of: seed), words) != nil
     }
     #expect(isThere)
   }
@@ -159,6 +161,7 @@ private actor Transcripts {
   nonisolated let seeds: [UInt64] = [3, 4, 0, 1, 2] + Array(5..<16)
   private let trace: @Sendable () -> Trace
   private var known: [UInt64: Transcript] = [:]
+  private var texts: [UInt64: String] = [:]
 
   init(_ trace: @escaping @Sendable () -> Trace) { self.trace = trace }
 
@@ -167,6 +170,13 @@ private actor Transcripts {
     let transcript = try await trace().transcript(seed: seed)
     known[seed] = transcript
     return transcript
+  }
+
+  func text(of seed: UInt64) async throws -> String {
+    if let text = texts[seed] { return text }
+    let text = try await of(seed).joined().joined(separator: "\n")
+    texts[seed] = text
+    return text
   }
 }
 

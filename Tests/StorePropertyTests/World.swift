@@ -249,7 +249,7 @@ final class World {
   /// JSON without what was taken from a clock.
   func timeless(_ json: String) throws -> String {
     if let known = timelessContents[json] { return known }
-    guard let value = RecordJSON.value(JSONValue.self, json) else { throw Broken("no JSON: \(json)") }
+    guard let value = RecordJSON.value(json) else { throw Broken("no JSON: \(json)") }
     let text = RecordJSON.text(value.timeless)
     timelessContents[json] = text
     return text
