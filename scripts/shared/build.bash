@@ -10,15 +10,18 @@ debug_options=(-debug-info-format "${BELFRY_DEBUG_INFO:-none}" --disable-index-s
 debug_build=optimized
 if [[ ${BELFRY_DEBUG_INFO:-none} != none ]]; then debug_build=plain; fi
 
+# The compiler asks for much memory in small pieces. In huge pages it takes a twentieth less of the processor.
+compiler_memory=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216
+
 # build_debug --product belfry | --build-tests: without a terminal it shows only what the compiler complains of.
 build_debug() {
   if [[ -t 1 ]]; then
-    BELFRY_DEBUG_BUILD=$debug_build swift build "${debug_options[@]}" "$@"
+    GLIBC_TUNABLES=$compiler_memory BELFRY_DEBUG_BUILD=$debug_build swift build "${debug_options[@]}" "$@"
     return
   fi
   local log status=0
   log=$(mktemp)
-  BELFRY_DEBUG_BUILD=$debug_build swift build "${debug_options[@]}" "$@" >"$log" 2>&1 || status=$?
+  GLIBC_TUNABLES=$compiler_memory BELFRY_DEBUG_BUILD=$debug_build swift build "${debug_options[@]}" "$@" >"$log" 2>&1 || status=$?
   if ((status != 0)); then grep -v '^\[' "$log" >&2 || true; fi
   rm -f "$log"
   return "$status"
