@@ -86,6 +86,17 @@ struct LinkStateMachine {
     return .goDown(because: error, retryAfter: backoff.delay(doublings: failures, random: random))
   }
 
+  /// Begins the set-up once more, since this process wants another one. Redis has not failed, so commands go on waiting for a
+  /// link that is coming up.
+  mutating func startAgain(because error: RedisError) -> Action {
+    switch state {
+    case .up, .connecting, .settingUp: break
+    case .idle, .pausing, .closed: return .none
+    }
+    state = .pausing
+    return .goDown(because: error, retryAfter: .zero)
+  }
+
   mutating func pauseEnded() -> Action {
     guard case .pausing = state else { return .none }
     state = .connecting

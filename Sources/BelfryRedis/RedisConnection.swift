@@ -70,6 +70,12 @@ package final class RedisConnection {
   /// Closes the socket and connects again, with the set-up. Commands in flight fail.
   package func reconnect(because error: RedisError) { link.giveUp(error) }
 
+  /// The same where Redis has not failed, and this process wants another set-up. Commands that come meanwhile wait for it.
+  func setUpAgain(because error: RedisError) {
+    link.startAgain(because: error)
+    link.endPause()
+  }
+
   /// Tries to connect at once, if it waits before the next try.
   func endPause() { link.endPause() }
 

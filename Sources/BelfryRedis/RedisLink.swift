@@ -72,6 +72,9 @@ final class RedisLink {
     carryOut(machine.lost(error, random: .random(in: 0..<1)))
   }
 
+  /// Closes the socket and connects again at once, since the owner wants another set-up.
+  func startAgain(because error: RedisError) { carryOut(machine.startAgain(because: error)) }
+
   /// Tries to connect at once, if the link waits before the next try.
   func endPause() { carryOut(machine.pauseEnded()) }
 

@@ -61,6 +61,22 @@ import Testing
     #expect(machine.isComingUp)
   }
 
+  /// A set-up that this process begins once more is no failure of Redis.
+  @Test func startingAgainKeepsTheHope() {
+    var machine = LinkStateMachine()
+    #expect(text(machine.startAgain(because: error)) == "none")
+    _ = machine.start()
+    _ = machine.connected(setUp: RedisSetUp([RedisCommand("PING")]))
+    #expect(text(machine.startAgain(because: error)) == "go down connectionLost after 0.0 seconds")
+    #expect(machine.isComingUp)
+    #expect(text(machine.startAgain(because: error)) == "none")
+    #expect(text(machine.pauseEnded()) == "connect")
+    _ = machine.lost(error, random: 0)
+    _ = machine.pauseEnded()
+    _ = machine.startAgain(because: error)
+    #expect(!machine.isComingUp)
+  }
+
   @Test func whatComesTooLateChangesNothing() {
     var machine = LinkStateMachine()
     _ = machine.start()

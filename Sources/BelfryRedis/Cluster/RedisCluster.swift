@@ -290,12 +290,10 @@ extension RedisCluster {
   /// record under that key yet.
   private func setUpAgain(but owner: Address) {
     for address in setUpEarly where address != owner {
-      guard let connection = nodes[address]?.connection else { continue }
-      connection.reconnect(
+      nodes[address]?.connection.setUpAgain(
         because: RedisError(
           .unavailable, cause: "the node of the first key is known now",
           place: endpoint(at: address).description))
-      connection.endPause()
     }
     setUpEarly.removeAll()
   }
@@ -363,7 +361,7 @@ extension RedisCluster {
     for address in wanted { node(at: address).unwantedSince = nil }
     if !isAdmitted, let owner = map.owner(of: firstSlot), node(at: owner).connection.state == .ready {
       // The node was set up while the first key was elsewhere, and so without a look at that key.
-      node(at: owner).reconnect(
+      node(at: owner).connection.setUpAgain(
         because: RedisError(
           .unavailable, cause: "it has become the node of the first key",
           place: endpoint(at: owner).description))
