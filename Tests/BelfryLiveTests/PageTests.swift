@@ -53,6 +53,25 @@ import Testing
     }
   }
 
+  /// A client may send any text as its cursor. Here all places of lagging spaces are taken by servers that the account is not
+  /// in, and the account's own server needs one.
+  @Test func laggingSpacesOfOthersTakeNoRoom() async throws {
+    try await play { reading in
+      try reading.enter("m 0-0", .joined)
+      reading.relay()
+      let sent = try reading.send(to: reading.first)
+      let (_, cursor) = try await reading.page(after: nil)
+      let own = [SpaceID.server(reading.first), .personal(reading.reader)].map(\.partition)
+      let others = (1...1_000).lazy.compactMap { EntityID($0) }.map { SpaceID.server($0) }
+        .filter { !own.contains($0.partition) }.prefix(FeedCursor.laggingLimit)
+      let text = cursor.text.prefix { $0 != "_" } + others.map { "~\($0.key)*1" }.joined()
+      let crafted = try #require(FeedCursor(text: String(text)))
+      let (shown, next) = try await reading.page(after: crafted)
+      #expect(shown == [sent])
+      #expect(next.lagging.isEmpty)
+    }
+  }
+
   /// They come, go and come back while nobody relays, and are shown something newer of the same partition meanwhile.
   @Test func whoCameAndWentUnnoticedIsShownAllOfTheirStays() async throws {
     try await play { reading in
@@ -170,7 +189,7 @@ import Testing
 
 /// A reader who is in some servers.
 private final class Reading {
-  private let reader: AccountID = "reader"
+  let reader: AccountID = "reader"
   private let servers = (1...12).compactMap { EntityID(Int64($0)) }
   private let memory = MemoryStore(limits: Limits())
   private let chance = Chance(seed: 7)

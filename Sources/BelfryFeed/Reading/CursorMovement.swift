@@ -10,6 +10,7 @@ extension FeedCursor {
   /// scan takes into account, and the scan leaves out what the index learned after that.
   /// - Returns: what is lost, if the cursor stood at ids that the store has lost since it gave them.
   package mutating func takeIntoAccount(_ snapshot: FeedSnapshot) -> FeedGap? {
+    forgetLagging(outside: snapshot.lastIDs, snapshot.partitions)
     let gap = goBackFromLost(snapshot)
     var reached = snapshot.lastID(in: snapshot.home)
     for (space, since, addedAt) in beginnings(in: snapshot) {

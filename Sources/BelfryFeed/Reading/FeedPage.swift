@@ -34,8 +34,12 @@ extension FeedReader {
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     var page = FeedPage(cursor: start ?? FeedCursor())
     page.gap = snapshot.gap(behind: page.cursor, promisedFrom: start == nil ? floor : .zero)
-    // A scan takes in as much of the index as the cursor has room for, so it may need several.
-    while try await fill(&page, from: snapshot, limit: limit, floor: floor) {}
+    // A scan takes in as much of the index as the cursor has room for, so it may need several. One that takes in nothing more
+    // is the last: those that follow would not either, and this loop would keep its thread from all others.
+    var indexed = MessageID.zero
+    while try await fill(&page, from: snapshot, limit: limit, floor: floor), page.cursor.indexed > indexed {
+      indexed = page.cursor.indexed
+    }
     return page
   }
 

@@ -127,6 +127,14 @@ package struct FeedCursor: Sendable, Hashable {
     return true
   }
 
+  /// Forgets lagging spaces of partitions without an id here. A client may send any text as a cursor, and places of spaces
+  /// that it is not in would never be served: they would keep the room from others for ever.
+  package mutating func forgetLagging(outside lastIDs: [Partition: MessageID], _ partitions: Partitions) {
+    guard lagging.contains(where: { lastIDs[partitions.holding($0.key)] == nil }) else { return }
+    lagging = lagging.filter { lastIDs[partitions.holding($0.key)] != nil }
+    rendered.forget()
+  }
+
   /// Takes everything up to these ids as served, in all spaces of their partitions: none of them lags any more.
   package mutating func reachAll(_ lastIDs: [Partition: MessageID], _ partitions: Partitions) {
     if !lagging.isEmpty {
