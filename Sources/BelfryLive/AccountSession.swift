@@ -142,7 +142,8 @@ final class AccountSession {
   // MARK: The account as it is
 
   /// Takes a snapshot of the account, with the live channels of all its spaces subscribed.
-  func snapshot() async throws(StoreError) -> FeedSnapshot {
+  /// - Parameter asker: the listener that goes by the snapshot; nil for one that is no listener.
+  func snapshot(for asker: (any FeedListener)?) async throws(StoreError) -> FeedSnapshot {
     try await hub.snapshots.pass(as: account) { () async throws(StoreError) in
       let sequence = self.hub.lastSequence
       self.isTakingSnapshot = true
@@ -157,18 +158,22 @@ final class AccountSession {
         self.letGo(allBut: Set(spaces + [.personal(self.account)]))
         try await self.follow(spaces)
       }
-      if self.marks == nil {
+      let isFirst = self.marks == nil
+      if isFirst {
         self.marks = SessionMarks(snapshot)
       } else {
         self.marks?.renewMarks(from: snapshot)
       }
       for echo in self.echoes { self.apply(echo) }
       self.joinRings(snapshot, since: sequence)
-      // The account's other consumers go by these memberships, too. They would be shown live entries of a membership
-      // interval that their cursors have not taken into account, and once more when they have. So all catch up again.
+      // The account's other listeners go by these memberships, too. They would be shown live entries of a membership
+      // interval that their cursors have not taken into account, and once more when they have. So all catch up again. Before
+      // the first snapshot, nobody goes by another one.
       let isOtherwise = self.take(snapshot.view.preferences, at: snapshot.takenAtMilliseconds)
       if self.takeMemberships(of: snapshot.view) || isOtherwise {
-        if self.listeners.count > 1 { self.becomeStale() } else { self.tally?.lostTrack() }
+        // The asker may have gone meanwhile.
+        let hasOthers = self.listeners.contains { $0 !== asker }
+        if hasOthers, !isFirst { self.becomeStale() } else { self.tally?.lostTrack() }
       }
       return snapshot
     }

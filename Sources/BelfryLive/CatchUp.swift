@@ -41,7 +41,7 @@ extension Consumer {
     let mayGoOn = { [self] in
       state == .catchingUp && session.generation == generation && self.setbacks == setbacks
     }
-    let snapshot = try await session.snapshot()
+    let snapshot = try await session.snapshot(for: self)
     guard mayGoOn() else { return false }
     // Before anything is shown again: that goes by the cursor, and leaves to the scan what the scan will show.
     noteReach(of: snapshot)

@@ -138,7 +138,7 @@ final class UnreadTally {
     guard isWatched else { return }
     needsCount = false
     let sequence = hub.lastSequence
-    let snapshot = try await session.snapshot()
+    let snapshot = try await session.snapshot(for: nil)
     let count = try await hub.feed.count(in: snapshot)
     guard isWatched else { return }
     (counts, firstExpiry) = (count.counts, count.firstExpiry)

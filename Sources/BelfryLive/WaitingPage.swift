@@ -26,7 +26,7 @@ extension Hub {
     var cursor = cursor
     while true {
       wait.rearm(after: lastSequence)
-      let page = try await feed.page(of: try await session.snapshot(), after: cursor, limit: limit)
+      let page = try await feed.page(of: try await session.snapshot(for: wait), after: cursor, limit: limit)
       if !page.notifications.isEmpty || page.gap != nil || wait.hasEnded || Task.isCancelled { return page }
       cursor = page.cursor
       await wait.untilSomethingComes(in: session.followers)

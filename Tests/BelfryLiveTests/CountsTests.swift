@@ -104,6 +104,70 @@ import Testing
     #expect(unread == 0)
   }
 
+  /// A count reads the account's index, too, and learns of a server before the message to the account's streams arrives. The
+  /// stream must not show what comes there by a membership that its cursor does not know: it would show it once more.
+  @Test func aCountLearnsOfAServerBeforeTheStream() async throws {
+    let (received, doubled, entry) = try await withLoop { loop, scope in
+      let memory = MemoryStore(limits: Limits())
+      let live = SlowLiveFeed(memory)
+      let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
+      hub.countsInterval = .zero
+      let client = Client("bob", wantsCounts: true)
+      let runner = OperationRunner(store: memory, limits: Limits())
+      func relay() { for partition in memory.partitionsToRelay() { memory.relayOutbox(of: partition) } }
+      func pull() throws {
+        live.arrive(atMost: 100)
+        try client.pull(room: 8_192)
+      }
+      _ = try await runner.run(
+        CreateServer(
+          id: Self.server, defaultChannel: 8, owner: "alice", actor: Actor(account: "alice"), name: "s"))
+      relay()
+      let message = try await send(to: "bob", memory)
+      try client.open(hub)
+      defer { client.cut() }
+      try await eventually {
+        try pull()
+        return client.counts?["unread"] == 1
+      }
+      _ = try await runner.run(
+        AddMembers(Self.server, actor: Self.app, accounts: ["bob"], requestId: "r"))
+      relay()
+      live.lose { space, message in space == .personal("bob") && message == .index }
+      // A mark leads to a count.
+      _ = memory.markRead(ReadMark(items: [message]), by: "bob")
+      try await eventually {
+        try pull()
+        return live.isSubscribed(.server(Self.server))
+      }
+      for _ in 0..<50 {
+        try pull()
+        try await loop.sleep(for: .zero)
+      }
+      var sending = Transaction(.server(Self.server))
+      let content = NotificationContent(type: Catalogue.custom.code, toType: .server)
+      sending.announcements = [Announcement(content, to: Audience(.all))]
+      guard case .committed(let commit) = try await memory.commit(sending) else {
+        throw FixtureError("not sent")
+      }
+      let entry = try #require(commit.ids.first)
+      try await eventually {
+        try pull()
+        return client.received.contains(entry)
+      }
+      live.onMessage?(.personal("bob"), .index)
+      for _ in 0..<200 {
+        try pull()
+        try await loop.sleep(for: .zero)
+      }
+      return (client.received, client.doubled, entry)
+    }
+    #expect(received.contains(entry))
+    #expect(doubled == [])
+  }
+
+  private static let server: EntityID = 7
+
   /// A count is due, its timer has run, and before its work begins the account's last stream goes. The session must not be
   /// used after its end: that would end the broker.
   @Test func aStreamThatGoesBeforeItsCountBegins() async throws {
