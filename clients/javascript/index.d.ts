@@ -108,7 +108,7 @@ export type FeedEvent =
   | { kind: "counts"; counts: UnreadCounts }
   /** Another device of the account did something, such as joining a channel. */
   | { kind: "device"; operation: string; of: string; target: unknown; device: string | undefined }
-  /** What lay between the two ids was dropped by retention before this feed could receive it. */
+  /** Notifications between the two ids may be missing: retention dropped them, or Redis lost them. */
   | { kind: "gap"; from: Id; to: Id }
   /** The broker ended the connection on purpose. With `retry`, and for `tokenExpired` and `tokenRevoked` with another token,
       the feed comes back by itself; otherwise this is its last event. */

@@ -24,16 +24,22 @@ enum FeedEvents {
       "counts", counts,
       "the number of unread notifications; only with `counts=1`, at the start and after each change, at most once a second"
     ),
-    EventShape("gap", gap, "notifications between these ids were removed by retention"),
+    EventShape(
+      "gap", gap,
+      "notifications between these ids may be missing: retention dropped them, or Redis lost them"),
     EventShape("device", device, "another device of the account did something"),
     EventShape("kicked", kicked, "the last event: the broker ends the stream"),
   ]
 
   static let gap = Shape.resource(
-    "Gap", [.always("from", .message, "from"), .always("to", .message, "to")])
+    "Gap",
+    [
+      .always("from", .message, "the last id before the gap"),
+      .always("to", .message, "the last id in the gap"),
+    ])
 
   private static let retracted = Shape.resource(
-    "RetractedEvent", [.always("messageServerId", .message, "which one")])
+    "RetractedEvent", [.always("messageServerId", .message, "the recalled notification")])
 
   static let counts = Shape.resource(
     "UnreadCounts",

@@ -97,7 +97,7 @@ package enum NotificationRoutes {
         [
           .always("notifications", .list(Notification.shape), "the unread notifications, oldest first"),
           .always("cursor", .cursor, "the cursor to pass as `after` next time"),
-          .sometimes("gap", FeedEvents.gap, "notifications between these ids were removed by retention"),
+          .sometimes("gap", FeedEvents.gap, "notifications between these ids may be missing"),
         ])), options: RouteOptions(hasCommand: false))
 
   package static let counts = endpoint(

@@ -67,7 +67,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Gap:
-    """What lay between the two ids was dropped by retention before this feed could receive it."""
+    """Notifications between the two ids may be missing: retention dropped them, or Redis lost them."""
 
     from_id: str
     to_id: str
