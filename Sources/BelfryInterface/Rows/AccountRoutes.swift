@@ -12,13 +12,13 @@ package enum AccountRoutes {
   private static let autoAccept = Field(
     "autoAcceptInvitation", .flag, "whether the account joins a group at once when invited")
   private static let mayWrite = Field(
-    "mayWrite", Kind<AccountRecord.Circle>.choice, "who may send to the account directly")
+    "mayWrite", Kind<AccountRecord.Circle>.choice, "the accounts that may send to the account directly")
   private static let mayInvite = Field(
     "mayInvite", Kind<AccountRecord.Circle>.choice,
-    "who may invite the account to servers, channels and groups")
+    "the accounts that may invite the account to servers, channels and groups")
   private static let mayAdd = Field(
     "mayAdd", Kind<AccountRecord.Circle>.choice,
-    "which of the accounts that may invite the account may also add it at once, where no consent is needed; "
+    "the accounts that may add the account at once, if they may invite it and invitees need not accept; "
       + "the invitations of all others wait for its answer"
   )
 
@@ -58,7 +58,7 @@ package enum AccountRoutes {
   package static let invitations = endpoint(
     .get, "/v1/account/invitations", .token, "account invitations",
     "List an account's pending invitations", query: SharedFields.limit, lastInvitation,
-    answers: .ok(.page("requests", of: invitation, "by id")),
+    answers: .ok(.page("requests", of: invitation, "sorted by id")),
     options: RouteOptions(columns: ["name", "inviters", "expiresAt", "serverId", "channelId", "groupId"]))
 
   // MARK: Preferences

@@ -48,7 +48,7 @@ package enum BrokerRoutes {
     .get, "/v1/types", .token, "broker types", "List the notification types",
     headers: SharedFields.ifNoneMatch,
     answers: .document(
-      .resource("NotificationTypes", [.always("types", .list(notificationType), "by code")])),
+      .resource("NotificationTypes", [.always("types", .list(notificationType), "sorted by code")])),
     .notModified,
     options: RouteOptions(hasCommand: false))
   private static let notificationType = Shape.resource(
@@ -58,10 +58,11 @@ package enum BrokerRoutes {
       .always("name", .text, "its name"),
       .always("in", .text, "the kind of space in which it happens"),
       .always("attach", .list(.text), "the fields of its `attach`"),
-      .always("receivers", .text, "who receives it"),
-      .always("updatedBy", .text, "who may update a notification of this type"),
+      .always("receivers", .text, "the accounts that receive it"),
+      .always("updatedBy", .text, "the accounts that may update a notification of this type"),
       .always(
-        "critical", .text, "who receives it regardless of preferences: `nobody`, `parties`, `everybody`"),
+        "critical", .text,
+        "the accounts that receive it regardless of preferences: `nobody`, `parties`, `everybody`"),
     ])
 }
 

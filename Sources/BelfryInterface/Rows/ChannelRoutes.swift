@@ -17,7 +17,8 @@ package enum ChannelRoutes {
     "whether only its members and allowed accounts see it (private) or all members of the server (public)")
   private static let membership = Field(
     "membership", Kind<ChannelRecord.Membership>.choice,
-    "who is in the channel: everyone in the server (the default for a public channel), or its own roster")
+    "the members of the channel: everyone in the server (the default for a public channel), or its own roster"
+  )
   private static let initialMembers = Field(
     "members", .accounts(0...Limits.membersPerCall), "the first members of its roster")
   private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the previous page")
@@ -67,7 +68,7 @@ extension ChannelRoutes {
   package static let list = endpoint(
     .get, channels, .token, "channel list", "List the channels of a server that the account can see",
     path: serverId, query: onlyType, SharedFields.limit, cursor, refusals: [.notMember],
-    answers: .ok(.page("channels", of: shape, "by id")))
+    answers: .ok(.page("channels", of: shape, "sorted by id")))
   package static let show = endpoint(
     .get, channel, .token, "channel show", "Show a channel", path: serverId, channelId,
     refusals: [.notMember], answers: .ok(shape))

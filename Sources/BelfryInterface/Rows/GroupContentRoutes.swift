@@ -164,7 +164,8 @@ extension GroupRoutes {
     [
       .always("fileId", .id, "its id"), .always("name", .text, "the file's name"),
       .always("url", .text, "the file's URL"), .always("size", .count, "bytes"),
-      .always("owner", .orNull(.account), "the account that shared it"), .always("createTime", .time, "when"),
+      .always("owner", .orNull(.account), "the account that shared it"),
+      .always("createTime", .time, "when it was shared"),
     ])
   package static let addFile = endpoint(
     .post, group + "/files", .token, "group add-file",

@@ -55,7 +55,7 @@ package enum GroupRoutes {
   private static let member = Shape.resource(
     "GroupMember",
     [
-      .always("accid", .account, "who"),
+      .always("accid", .account, "the member"),
       .always("role", .choice(MemberRole.self), "the role in the group"),
     ])
   private static let shapeWithMembers = Shape.resource(
@@ -77,7 +77,7 @@ package enum GroupRoutes {
   private static let mineShape = Shape.resource(
     "OwnGroupPage",
     [
-      .always("groups", .list(shape), "by id"),
+      .always("groups", .list(shape), "sorted by id"),
       .always("count", .count, "the number of groups that the account is in"),
       .always("cursor", .orNull(.cursor), "the cursor of the next page; null at the end of the list"),
     ])

@@ -16,7 +16,7 @@ package enum MemberRoutes {
     .needed
 
   private static let properties: [Property] = [
-    .always("accid", .account, "who"),
+    .always("accid", .account, "the member"),
     .always("role", .choice(MemberRole.self), "the role in the server"),
     .always("subscribed", .flag, "whether the member subscribed to the server's own notifications"),
   ]
@@ -29,7 +29,7 @@ package enum MemberRoutes {
   private static let addedShape = Shape.resource(
     "AddedMembers", [.always("added", .list(.account), "the accounts that were not members yet")])
   private static let profile = Shape.resource(
-    "Profile", [.always("accid", .account, "who")] + profileProperties)
+    "Profile", [.always("accid", .account, "the member")] + profileProperties)
 
   // MARK: Rows
 

@@ -36,7 +36,7 @@ package enum OperatorRoutes {
     .always("name", .text, "the name of the back end"),
     Property("scope", .text, "the scopes of the key, separated by spaces; absent: all", wordIfAbsent: "all"),
     .always("createdAt", .time, "when it was created"),
-    .always("createdBy", .text, "by whom"),
+    .always("createdBy", .text, "the subject of the token that created it"),
     Property("expiresAt", .time, "when it expires; absent: never", wordIfAbsent: "never"),
   ]
   private static let key = Shape.resource("Key", keyProperties)
@@ -49,7 +49,7 @@ package enum OperatorRoutes {
     options: RouteOptions(done: "created the key; it is shown only this once", example: ["name": "billing"]))
   package static let listKeys = endpoint(
     .get, "/v1/keys", .operators, "key list", "List the keys of back ends", query: keyLimit,
-    answers: .ok(.page("keys", of: key, "by id")))
+    answers: .ok(.page("keys", of: key, "sorted by id")))
   package static let revokeKey = endpoint(
     .delete, "/v1/keys/{keyId}", .operators, "key revoke", "Revoke a back end's key", path: keyId,
     options: RouteOptions(done: "revoked the key", question: "Revoke for good"))

@@ -62,7 +62,7 @@ package enum PusherRoutes {
       .resource(
         "Pushers",
         [
-          .always("pushers", .list(pusher), "by device"),
+          .always("pushers", .list(pusher), "sorted by device"),
           .sometimes(
             "webPushKey", .text,
             "the key that browsers subscribe with (`applicationServerKey`); absent if the broker has none"),

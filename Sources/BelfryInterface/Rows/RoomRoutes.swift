@@ -24,7 +24,7 @@ package enum RoomRoutes {
   private static let attendee = Shape.resource(
     "Attendee",
     [
-      .always("accid", .account, "who"),
+      .always("accid", .account, "the attendee"),
       .always("role", .choice(MemberRole.self), "host, guest or listener"),
       .always(
         "microphone", .words("Microphone", ["on", "off"]),
@@ -42,12 +42,16 @@ package enum RoomRoutes {
   private static let attendeePage = Shape.resource("AttendeePage", attendeeProperties)
   private static let entered = Shape.resource("EnteredRoom", properties + attendeeProperties)
   private static let hand = Shape.resource(
-    "Hand", [.always("accid", .account, "who"), .always("raisedAt", .time, "since when")])
+    "Hand",
+    [
+      .always("accid", .account, "the attendee"),
+      .always("raisedAt", .time, "when the hand was raised"),
+    ])
   private static let invitation = Shape.resource(
     "StageInvitation",
     [
       .always("token", .id, "the token that the listener answers with"),
-      .always("expiresAt", .time, "until when"),
+      .always("expiresAt", .time, "when the invitation expires"),
     ])
   private static let presenceShape = Shape.resource(
     "Presence",
@@ -57,13 +61,14 @@ package enum RoomRoutes {
         .resource(
           "PresentUser",
           [
-            .always("accid", .account, "who"),
+            .always("accid", .account, "the account"),
             .sometimes("deviceId", .device, "the device, if the request names one"),
           ]), "the account and the device that are logged in"),
       .always("rooms", .list(.id), "the rooms in which the account is present"),
-      .always("heartbeatMilliseconds", .count, "when to send the next heartbeat"),
+      .always("heartbeatMilliseconds", .count, "the milliseconds until the next heartbeat is due"),
       .always(
-        "absenceMilliseconds", .count, "after this time without a heartbeat the account leaves all its rooms"),
+        "absenceMilliseconds", .count,
+        "after this many milliseconds without a heartbeat the account leaves all its rooms"),
     ])
 }
 

@@ -13,7 +13,7 @@ package enum ServerJoiningRoutes {
   private static let admission = Shape.resource(
     "Admission",
     [
-      .always("accid", .account, "who"),
+      .always("accid", .account, "the invited account"),
       .always("requestId", .id, "the id to answer the invitation with"),
       .always("joined", .flag, "true if the account joined at once; otherwise the invitation is pending"),
     ])
@@ -29,7 +29,7 @@ package enum ServerJoiningRoutes {
     "IssuedInviteCode",
     [
       .always("code", .code, "the code that any account can join with"),
-      .always("expiresAt", .time, "until when"),
+      .always("expiresAt", .time, "when the code expires"),
     ])
 }
 

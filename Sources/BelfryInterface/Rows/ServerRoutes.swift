@@ -23,10 +23,10 @@ package enum ServerRoutes {
     "adminsMayCreateChannels", .flag, "whether admins may create channels")
   private static let sendMode = Field(
     "sendMode", Kind<SendMode>.choice,
-    "who may send to everybody in it: every member, or its owner and admins")
+    "the members that may send to everybody in it: all, or only its owner and admins")
   private static let nicks = Field(
     "nicks", Kind<NickRule>.choice,
-    "which nicks users send under: any that they give, or only the nick of their profile")
+    "the nicks that users may send under: any, or only the nick of their profile")
   private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the previous page")
 
   private static let shape = Shape.resource(
@@ -71,7 +71,7 @@ package enum ServerRoutes {
   )
   package static let list = endpoint(
     .get, "/v1/servers", .token, "server list", "List the servers the account is a member of",
-    query: SharedFields.limit, cursor, answers: .ok(.page("servers", of: shape, "by id")),
+    query: SharedFields.limit, cursor, answers: .ok(.page("servers", of: shape, "sorted by id")),
     options: RouteOptions(otherCommands: ["server mine"]))
   package static let show = endpoint(
     .get, server, .token, "server show", "Show a server", path: serverId, refusals: [.notMember],

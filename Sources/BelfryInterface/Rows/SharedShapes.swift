@@ -6,7 +6,7 @@ extension Shape {
 
   static let muted = Shape.resource(
     "Muted",
-    [.always("accid", .account, "who"), .always("expiresAt", .time, "when the mute ends")])
+    [.always("accid", .account, "the muted member"), .always("expiresAt", .time, "when the mute ends")])
 
   /// An invitation or application that waits, for callers who may answer it or list it.
   static let waitingRequest = Shape.resource(
@@ -25,7 +25,7 @@ extension Shape {
   static let pendingRequest = Shape.resource(
     "PendingRequest",
     [
-      .always("accid", .account, "who"),
+      .always("accid", .account, "the invited account"),
       .always("requestId", .id, "the id to answer the invitation with"),
     ])
 }

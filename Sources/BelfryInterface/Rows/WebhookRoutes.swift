@@ -48,7 +48,7 @@ package enum WebhookRoutes {
     ),
     .sometimes("failingSince", .time, "when deliveries began to fail"),
     .sometimes("failedAt", .time, "when a delivery last failed"),
-    .sometimes("failure", .text, "why"),
+    .sometimes("failure", .text, "why that delivery failed"),
     .sometimes("oldestPending", .time, "the time of the oldest notification that is not delivered yet"),
   ]
   private static let webhook = Shape.resource("Webhook", properties)
@@ -69,7 +69,7 @@ package enum WebhookRoutes {
     .otherwise(countMax, .integer(Int64(countMax)))
   package static let list = endpoint(
     .get, "/v1/webhooks", .trusted, "webhook list", "List the webhooks", query: limit,
-    answers: .ok(.page("webhooks", of: webhook, "by id")),
+    answers: .ok(.page("webhooks", of: webhook, "sorted by id")),
     options: RouteOptions(columns: ["webhookId", "url", "enabled", "failingSince", "failure"]))
   package static let show = endpoint(
     .get, "/v1/webhooks/{webhookId}", .trusted, "webhook show", "Show a webhook and its backlog",
