@@ -28,7 +28,7 @@ package enum SharedFields {
   package static let blockedLimit = Field(
     "limit", .integer(1...Limits.pageMembersMaximum), "the maximum number of results"
   ).otherwise(200, 200)
-  package static let cursor = Field("cursor", Kind<PageCursor>.cursor, "the cursor of the previous page")
+  package static let cursor = Field("cursor", Kind<PageCursor>.cursor, "the previous page's `cursor`")
 
   // MARK: Headers
 

@@ -64,7 +64,7 @@ package enum OpenAPIDocument {
     "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
     "description": .string(
       "A JSON Web Token, or a key that `POST /v1/keys` created. A token is signed by HS256 with a secret of the broker, or by "
-        + "RS256 or EdDSA with a key that the broker is configured with. Claims: `sub`, the accid; `exp`, when it expires; "
+        + "RS256 or EdDSA with a key whose public part the broker has. Claims: `sub`, the accid; `exp`, when it expires; "
         + "`role`: `user` (the default), or `app` or `operator`, which may act for any account; `device`, the only device "
         + "that may use it; `scope`, which narrows what it may do: each operation names the scope that it needs."
     ),
@@ -102,9 +102,9 @@ enum Tag: String, CaseIterable {
     case .channels: "The channels of a server: rosters, lists, mutes"
     case .groups: "Groups: members, roles, lists, mutes, files"
     case .rooms: "Voice rooms: attendees, raised hands, the stage, microphones"
-    case .accounts: "Account settings and subscriptions"
+    case .accounts: "Accounts: options, invitations, preferences, subscriptions, streams, pushers"
     case .notifications: "Sending, receiving, marking read"
-    case .broker: "Operations and statistics, notification types, keys, webhooks"
+    case .broker: "Health, statistics, nodes, the audit record, notification types, keys, webhooks"
     }
   }
 }

@@ -41,7 +41,7 @@ package enum AccountRoutes {
   // MARK: Invitations
 
   private static let lastInvitation = Field(
-    "cursor", Kind<EntityID>.cursor, "the cursor of the previous page")
+    "cursor", Kind<EntityID>.cursor, "the previous page's `cursor`")
   private static let invitation = Shape.resource(
     "AccountInvitation",
     [

@@ -56,7 +56,10 @@ package enum BrokerRoutes {
     [
       .always("code", .count, "the `type` of a notification"),
       .always("name", .text, "its name"),
-      .always("in", .text, "the kind of space in which it happens"),
+      .always(
+        "in", .text,
+        "the kinds of places in which it happens, separated by commas: `server`, `channel`, `group`, `room`, `any`"
+      ),
       .always("attach", .list(.text), "the fields of its `attach`"),
       .always("receivers", .text, "the accounts that receive it"),
       .always("updatedBy", .text, "the accounts that may update a notification of this type"),
@@ -153,7 +156,7 @@ extension BrokerRoutes {
   private static let webhooks: [Property] = [
     .always("attempts", .count, "attempts to deliver"),
     .always("delivered", .count, "deliveries answered with 2xx"),
-    .always("failed", .count, "deliveries that failed"),
+    .always("failed", .count, "attempts that failed"),
   ]
 
   private static let callbacks: [Property] = [
@@ -166,7 +169,7 @@ extension BrokerRoutes {
       "sends that a callback silenced: they were answered as if sent, and nobody received them"),
     .always(
       "failed", .count,
-      "requests to callbacks that got no usable answer; without a decision, `onFailure` decides"),
+      "requests to callbacks that got no usable answer; if there was no decision, `onFailure` decided"),
     .always(
       "skipped", .count,
       "requests not made because the callback had just failed too often; `onFailure` decided instead"),

@@ -14,14 +14,15 @@ package enum ChannelRoutes {
 
   private static let type = Field(
     "type", Kind<ChannelRecord.Kind>.choice,
-    "whether only its members and allowed accounts see it (private) or all members of the server (public)")
+    "`public`: all members of the server see it; `private`: only its members, the accounts on its allow list, "
+      + "the owner and the admins")
   private static let membership = Field(
     "membership", Kind<ChannelRecord.Membership>.choice,
     "the members of the channel: everyone in the server (the default for a public channel), or its own roster"
   )
   private static let initialMembers = Field(
     "members", .accounts(0...Limits.membersPerCall), "the first members of its roster")
-  private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the previous page")
+  private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the previous page's `cursor`")
   private static let onlyType = Field("type", Kind<ChannelRecord.Kind>.choice, "only channels of this type")
   private static let maxMembers = Field(
     "maxMembers", .integer(1...Limits.channelMembersMaximum), "the maximum size of its own roster")
@@ -32,12 +33,10 @@ package enum ChannelRoutes {
       .always("channelId", .id, "its id"),
       .always("serverId", .id, "the server it is in"),
       .always("name", .text, "its name"),
+      .always("type", .choice(ChannelRecord.Kind.self), type.property.meaning),
       .always(
-        "type", .choice(ChannelRecord.Kind.self),
-        "whether only its members and allowed accounts see it (private) or all members of the server (public)"
-      ),
-      .always(
-        "membership", .choice(ChannelRecord.Membership.self), "everyone in the server, or its own roster"),
+        "membership", .choice(ChannelRecord.Membership.self),
+        "its members: everyone in the server, or its own roster"),
       .always("createTime", .time, "when it was created"),
       .sometimes("description", .text, "its description"),
       .sometimes("ext", .text, "application data, set by the owner"),

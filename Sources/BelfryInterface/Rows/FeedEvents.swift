@@ -78,7 +78,7 @@ enum FeedEvents {
     "DeviceEvent",
     [
       .always("operation", .text, "the operation"),
-      .always("of", .text, "the kind of space, in the words of `in` in `GET /v1/types`"),
+      .always("of", .text, "the subject of the operation: `server`, `channel`, `group` or `room`"),
       .always(
         "target", .resource("DeviceEventTarget", .jsonObject(bytesMax: .max)),
         "the space and the accounts concerned"),

@@ -10,7 +10,8 @@ package enum GroupRoutes {
 
   // MARK: Fields
 
-  private static let style = Field("style", Kind<GroupStyle>.choice, "how accounts join, and who finds it")
+  private static let style = Field(
+    "style", Kind<GroupStyle>.choice, "how accounts join, and whether everybody can find it")
   private static let inviteNeedConfirm = Field(
     "inviteNeedConfirm", .flag, "whether invitees must accept; otherwise they join at once")
   private static let maxMembers = Field(
@@ -29,7 +30,7 @@ package enum GroupRoutes {
     "limit", .integer(1...Limits.pageMembersMaximum), "the maximum number of results"
   )
   .otherwise(20, 20)
-  private static let mineCursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the previous page")
+  private static let mineCursor = Field("cursor", Kind<EntityID>.cursor, "the previous page's `cursor`")
   private static let details = Field(
     "details", .flag, "whether to include each group's member count and the account's role")
 
@@ -39,7 +40,7 @@ package enum GroupRoutes {
     .always("groupId", .id, "its id"),
     .always("name", .text, "its name"),
     .always("owner", .account, "its owner"),
-    .always("style", .choice(GroupStyle.self), "how accounts join, and who finds it"),
+    .always("style", .choice(GroupStyle.self), "how accounts join, and whether everybody can find it"),
     .always("createTime", .time, "when it was created"),
     .always("inviteNeedConfirm", .flag, "whether invitees must accept"),
     .always("maxMembers", .count, "the maximum number of members"),

@@ -18,7 +18,7 @@ package enum MemberRoutes {
   private static let properties: [Property] = [
     .always("accid", .account, "the member"),
     .always("role", .choice(MemberRole.self), "the role in the server"),
-    .always("subscribed", .flag, "whether the member subscribed to the server's own notifications"),
+    .always("subscribed", .flag, "whether the member is subscribed to the server's own notifications"),
   ]
   private static let profileProperties: [Property] = [
     .sometimes("nick", .text, "the nick in the server"), .sometimes("avatar", .text, "a picture"),

@@ -61,7 +61,7 @@ package enum OperatorRoutes {
   private static let since = Field("since", .time, "only operations since this time").otherwise(0, 0)
   private static let auditAccount = Field(
     "account", .account, "only operations that were done for this account or to it")
-  private static let auditCursor = Field("cursor", Kind<AuditPlace>.cursor, "the cursor of the previous page")
+  private static let auditCursor = Field("cursor", Kind<AuditPlace>.cursor, "the previous page's `cursor`")
   private static let auditEntry = Shape.resource(
     "AuditEntry",
     [

@@ -136,7 +136,7 @@ extension RoomRoutes {
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.page("hands", of: hand, "in no particular order")))
   package static let raiseHand = endpoint(
-    .put, room + "/hands/{accid}", .token, "room raise-hand", "Raise a hand", path: roomId, accid,
+    .put, room + "/hands/{accid}", .token, "room raise-hand", "Raise your own hand", path: roomId, accid,
     operation: SetHand.self, options: RouteOptions(done: "raised the hand", accountMayBeLeftOut: true))
   package static let lowerHand = endpoint(
     .delete, room + "/hands/{accid}", .token, "room lower-hand",

@@ -21,7 +21,8 @@ package enum SendShapes {
       Property(
         "type", .integer([Catalogue.custom.code...Catalogue.custom.code]),
         "must be this type: the other types come from operations"),
-      Property("fromAccount", .account, "the sender; only back ends and operators may name another account"),
+      Property(
+        "fromAccount", .account, "the sender; only an app's or operator's token may name another account"),
       Property(
         "fromNick", .text(characters: 0...Limits.nickCharacters),
         "the sender's nick; default: the nick of the sender's profile in the server"),

@@ -198,7 +198,7 @@ extension ServerJoiningRoutes {
 
   package static let announce = endpoint(
     .post, server + "/announcements", .trusted, "server announce",
-    "Announce what a back end keeps itself: its roles, categories, visitors, quick comments",
+    "Announce an event of roles, categories, visitors or quick comments that a back end keeps",
     path: serverId,
     body: type.needed, accids, channelId, attach, operation: AnnounceInServer.self,
     answers: .created(announced, isLocated: false),

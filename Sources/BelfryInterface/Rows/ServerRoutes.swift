@@ -27,7 +27,7 @@ package enum ServerRoutes {
   private static let nicks = Field(
     "nicks", Kind<NickRule>.choice,
     "the nicks that users may send under: any, or only the nick of their profile")
-  private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the previous page")
+  private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the previous page's `cursor`")
 
   private static let shape = Shape.resource(
     "Server",
@@ -44,7 +44,7 @@ package enum ServerRoutes {
       .always("memberCount", .count, "the number of members"),
       .sometimes(
         "needsSubscription", .flag,
-        "true if it has more members than the subscription threshold; then only subscribers receive what is for all members"
+        "true if it has more members than the subscription threshold; then notifications to all members reach only subscribers"
       ),
       .always("sendMode", .choice(SendMode.self), sendMode.property.meaning),
       .always("nicks", .choice(NickRule.self), nicks.property.meaning),

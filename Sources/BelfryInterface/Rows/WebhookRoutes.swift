@@ -44,7 +44,7 @@ package enum WebhookRoutes {
     .always("enabled", .flag, "whether copies are delivered"),
     .sometimes(
       "disabledBecause", .text,
-      "why copies are not delivered: `gone`: the receiver answered 410; `failing`: deliveries failed for 120 hours; `asked`: on request"
+      "why copies are not delivered: `gone`: the receiver answered 410; `failing`: deliveries failed for 120 hours; `asked`: a caller disabled it"
     ),
     .sometimes("failingSince", .time, "when deliveries began to fail"),
     .sometimes("failedAt", .time, "when a delivery last failed"),
@@ -87,7 +87,7 @@ package enum WebhookRoutes {
     path: webhookId, options: RouteOptions(done: "removed the webhook", question: "Remove for good"))
   package static let rotate = endpoint(
     .post, "/v1/webhooks/{webhookId}/rotate", .trusted, "webhook rotate",
-    "Rotate a webhook's secret; for 24 hours deliveries are signed with both", path: webhookId,
+    "Rotate a webhook's secret; for 24 hours deliveries are also signed with the old one", path: webhookId,
     refusals: [.tooMany, .conflict], answers: .ok(made),
     options: RouteOptions(done: "made a new secret; it is shown only this once"))
   package static let test = endpoint(
@@ -113,7 +113,7 @@ package enum WebhookRoutes {
     }, "a notification's id, or a time in milliseconds since 1970: everything since then is posted again"
   ).needed
   package static let replay = endpoint(
-    .post, "/v1/webhooks/{webhookId}/replay", .trusted, "webhook replay", "Deliver copies of a webhook again",
+    .post, "/v1/webhooks/{webhookId}/replay", .trusted, "webhook replay", "Deliver a webhook's copies again",
     path: webhookId,
     body: from, options: RouteOptions(done: "started the replay"))
 }

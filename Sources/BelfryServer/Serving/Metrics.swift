@@ -218,7 +218,7 @@ enum Metrics {
     guard let seconds else { return "" }
     let name = "belfry_tls_certificate_expiry_timestamp_seconds"
     return head(
-      name, "When the certificate that clients are shown expires, as a Unix time.", isCounter: false)
+      name, "Expiry of the certificate that clients receive, as a Unix time.", isCounter: false)
       + "\(name) \(seconds)\n"
   }
 
