@@ -7,7 +7,7 @@ extension NotificationType {
     case (let except?, .likeOthers): words += ", except \(except)"
     case (let except?, _): words += ", except \(except) and the account that acted"
     case (nil, .leftOut): words += ", except the account that acted"
-    case (nil, .leftOutOfRosters): words += ", except the account that acted where the channel keeps a roster"
+    case (nil, .leftOutOfRosters): words += ", except the account that acted, if the channel has a roster"
     case (nil, .likeOthers): break
     }
     return lasting == .whileInside ? words + ", while inside" : words
@@ -33,9 +33,9 @@ extension NotificationType.Others {
     switch self {
     case .nobody: nil
     case .administrators: "owner and admins"
-    case .members: "members (subscribers above the threshold)"
+    case .members: "members (above the threshold only subscribers)"
     case .everyMember: "every member"
-    case .channel: "everyone who belongs to the channel (subscribers above the threshold)"
+    case .channel: "everyone who belongs to the channel (above the threshold only subscribers)"
     case .asSent: "as sent"
     }
   }
@@ -45,7 +45,7 @@ extension Catalogue {
   /// docs/notification-types.md's table.
   package static var markdown: String {
     let header =
-      "| code | name | in | attach | receivers | updated by | cannot be muted by |\n|---|---|---|---|---|---|---|\n"
+      "| code | name | in | attach | receivers | updated by | critical for |\n|---|---|---|---|---|---|---|\n"
     return header
       + all.sorted { $0.code < $1.code }.map { type in
         let cells = [

@@ -35,7 +35,8 @@ extension Catalogue {
   package static let serverMemberLeaveDone = NotificationType(
     13, "serverMemberLeaveDone", in: .server, attach: ["serverInfo"], parties: "the leaver", others: .members)
   package static let serverMemberUpdate = NotificationType(
-    14, "serverMemberUpdate", in: .server, attach: ["memberInfo"], parties: "the subject", others: .members)
+    14, "serverMemberUpdate", in: .server, attach: ["memberInfo"], parties: "the updated member",
+    others: .members)
   package static let serverEnterLeave = NotificationType(
     32, "serverEnterLeave", in: .server, attach: ["event"],
     parties: "the account that entered or left, on all its devices")
