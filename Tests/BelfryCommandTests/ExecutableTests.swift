@@ -92,7 +92,7 @@ import Testing
     (["server", "leave", "12"], "ACCID is needed, or --as: the token names no account"),
     (["webhook", "replay", "12", "--from", "yesterday"], "or a time such as"),
     (["unread", "--wait", "5m"], "between 0 s and 1 min"),
-    (["group", "update", "56"], "there is nothing to change: one of these is needed: --name"),
+    (["group", "update", "56"], "there is nothing to change; give at least one of --name"),
     (["webhook", "update", "12"], "there is nothing to change"),
     (["server", "accept", "12"], "--as ACCID, the invited account"),
     (["send", "--to", "bob,,carol", "--body", "x"], "a value of --to is empty: bob,,carol"),

@@ -112,7 +112,7 @@ extension BelfryClient {
     let accepted = Base64.encode(Hashing.sha1(Array((key + Self.socketMagic).utf8)))
     guard head.headers["sec-websocket-accept"] == accepted else {
       throw BelfryError(
-        .protocol, "\(baseURL.absoluteString) answered the WebSocket request of another client")
+        .protocol, "\(baseURL.absoluteString) answered with a wrong Sec-WebSocket-Accept")
     }
     return exchange
   }

@@ -52,7 +52,7 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
       return Refusal(.full, "channel \(id) has reached its maximum number of members", field: "channelId")
     }
     return Refusal(
-      .tooMany, "\(space.kind.rawValue) \(space.name) has as many \(table.contents) as it may have")
+      .tooMany, "\(space.kind.rawValue) \(space.name) has reached its maximum number of \(table.contents)")
   }
 
   package static let unknownOutcome = Refusal(

@@ -85,7 +85,7 @@ extension Configuration {
   ) throws(StartError) -> [String] {
     let secrets = Self.secretKeys.compactMap { values[UTF8Text($0)] }
     if secrets.count(where: { $0.value != .null }) > 1, let value = secrets.first {
-      try refuse(value.refused("give one of secretFile, secret and tokens.secrets"))
+      try refuse(value.refused("give only one of secretFile, secret and tokens.secrets"))
     }
     var keys: [String] = []
     // This follows the order of the list. So with several mistakes, the same one is always reported first.

@@ -16,7 +16,7 @@ extension Setting {
         switch (object["file"], object["secret"]) {
         case (let file?, nil): source = .file(path: try file.text())
         case (nil, let secret?): source = .text(try secret.secret())
-        default: throw value.refused("each of them has either a file or a secret")
+        default: throw value.refused("each of them must have either a file or a secret")
         }
         secrets.append(NamedSecret(kid: try object["kid"]?.kid(), source: source))
       }
@@ -28,7 +28,7 @@ extension Setting {
     ) { configuration, value throws(StartError) in
       var keys: [TokenSettings.PublicKeyFile] = []
       for object in try value.objects(["kid", "file"]) {
-        guard let file = object["file"] else { throw value.refused("each of them has a file") }
+        guard let file = object["file"] else { throw value.refused("each of them must have a file") }
         keys.append(TokenSettings.PublicKeyFile(kid: try object["kid"]?.kid(), path: try file.text()))
       }
       configuration.tokens.publicKeys = keys

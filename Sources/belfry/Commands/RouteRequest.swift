@@ -151,7 +151,7 @@ struct RouteRequest: Sendable {
     guard let named else {
       if body.isEmpty, route.verb == .patch {
         let names = bodyOptions.map { "--\($0.commandName)" }.joined(separator: ", ")
-        throw UsageError("there is nothing to change: one of these is needed: \(names)")
+        throw UsageError("there is nothing to change; give at least one of \(names)")
       }
       return [.object(body)]
     }

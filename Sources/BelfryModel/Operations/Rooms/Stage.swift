@@ -120,7 +120,7 @@ package struct SetListener: SpaceOperation {
       draft.change(.profile(account, in: space), to: nil)
     case .host:
       throw Refusal(
-        .forbidden, "the host cannot leave the stage; to delete the room, leave it", field: "accid")
+        .forbidden, "the host cannot leave the stage; delete the room instead", field: "accid")
     default: return
     }
   }

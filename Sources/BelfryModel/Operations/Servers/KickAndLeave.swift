@@ -51,7 +51,9 @@ package struct LeaveServer: SpaceOperation {
 extension Draft {
   /// Nobody acts against the owner, and only the owner against an admin.
   package func requireRankAbove(_ member: MemberRecord, to what: String) throws(Refusal) {
-    if member.role == .owner { throw Refusal(.forbidden, "you may \(what), but not do this to the owner") }
+    if member.role == .owner {
+      throw Refusal(.forbidden, "you may \(what), but nobody may do this to the owner")
+    }
     if member.role == .admin, !actsAsOwner {
       throw Refusal(.forbidden, "only the owner may do this to an admin")
     }

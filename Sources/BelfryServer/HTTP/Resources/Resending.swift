@@ -108,7 +108,7 @@ extension Refusal {
   fileprivate static func forgottenNotification(_ id: MessageID) -> Refusal {
     Refusal(
       .notFound,
-      "notification \(id) is no longer kept: everyone it was for has read it, or its time is over; a notification that has a"
+      "notification \(id) is no longer kept: all its receivers have read it, or its time is over; a notification that has a"
         + " messageServerId was sent, so nothing needs to be sent again",
       field: "messageServerId")
   }
