@@ -53,7 +53,7 @@ package enum SharedFields {
     "postscript", .text(characters: 0...Limits.messageCharacters), "a message to the account that asked")
   package static let unusedPostscript = Field(
     "postscript", .text(characters: 0...Limits.messageCharacters),
-    "no notification contains it; the message is passed on only if you decline or refuse")
+    "no notification contains it, unlike the message of a decline or refusal")
   package static let muteDuration = Field(
     "durationSeconds", .integer(1...Int(Limits.muteMaximumMilliseconds / 1_000)), "the duration in seconds")
 }

@@ -22,7 +22,7 @@ package enum GroupRoutes {
     "reason", .text(characters: 0...Limits.messageCharacters), "a short reason")
   private static let unusedReason = Field(
     "reason", .text(characters: 0...Limits.messageCharacters),
-    "no notification contains it; the reason is passed on only if you decline or refuse")
+    "no notification contains it, unlike the reason of a decline or refusal")
   private static let message = Field(
     "message", .text(characters: 0...Limits.messageCharacters), "a message to the invitees")
   private static let withMembers = Field("members", .flag, "whether to include up to 200 members")

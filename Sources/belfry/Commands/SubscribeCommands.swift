@@ -84,7 +84,7 @@ private struct SubscriptionPlace: Hashable {
     let parts = word.split(separator: "/", omittingEmptySubsequences: false).map { EntityID(String($0)) }
     let ids = parts.compactMap { $0 }
     guard ids.count == parts.count, (1...2).contains(ids.count) else {
-      throw UsageError("a place is SERVER or SERVER/CHANNEL, each by its id, not \(word)")
+      throw UsageError("PLACE must be SERVER or SERVER/CHANNEL, with their ids, not \(word)")
     }
     self.init(server: ids[0], channel: ids.count == 2 ? ids[1] : nil)
   }
