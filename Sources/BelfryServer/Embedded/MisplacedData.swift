@@ -15,7 +15,7 @@ enum MisplacedData {
     if Folder.exists(draft) {
       throw StartError(
         .dataFolderUnusable,
-        "a belfry restore into this folder did not finish: run it again, or remove this folder", at: draft)
+        "a belfry restore did not finish: run it again, or remove this folder, which it made", at: draft)
     }
   }
 }
