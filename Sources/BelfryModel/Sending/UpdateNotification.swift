@@ -22,7 +22,7 @@ package struct UpdateNotification: Operation {
     self.status = status
     content = NotificationContent(json: entry.content)
     guard body != nil || ext != nil || status != nil else {
-      throw .invalid("body", "ext or status is needed: nothing else of a notification can change")
+      throw .invalid("body", "is needed, or ext or status: nothing else of a notification can change")
     }
     try NotificationContent.check(body, "body", bytes: 0...Limits.bodyBytes)
     try NotificationContent.check(ext, "ext", bytes: 0...Limits.extBytes)

@@ -55,7 +55,7 @@ package struct SetPreferences: Operation {
       // If two preferences are equally specific, nobody could say which one applies.
       let types = one.types.map { $0.map(Int?.some) } ?? [nil]
       for type in types where !seen.insert(Place(space: one.space, type: type)).inserted {
-        throw .invalid(field, "has a second preference for the same space and type")
+        throw .invalid(field, "is a second preference for the same space and type")
       }
     }
   }

@@ -130,7 +130,7 @@ package struct AnswerServerInvitation: SpaceOperation {
       throw .noRequest(.invitation)
     }
     if let inviter, !request.inviters.contains(inviter) {
-      throw .invalid("inviter", "names \(inviter), who did not invite you")
+      throw .invalid("inviter", "must be an account that invited you, is \(inviter)")
     }
     guard isAccepted else {
       draft.announce(

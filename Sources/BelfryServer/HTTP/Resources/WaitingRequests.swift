@@ -26,7 +26,7 @@ extension LoopServices {
         first = first ?? error
       }
     }
-    throw first ?? .invalid("requestId", "does not name a pending request")
+    throw first ?? .invalid("requestId", "must name a pending request")
   }
 
   /// A page of the waiting requests of one kind in a space, for its owner and its admins.
