@@ -22,7 +22,7 @@ enum HelpText {
     return ["belfry COMMAND [OPTIONS]   a notification queue and subscription broker"]
       + columns(rows)
       + [
-        "belfry COMMAND --help explains a command; belfry help "
+        "belfry COMMAND --help explains a command; belfry help TOPIC explains "
           + table.topics.map(\.name).joined(separator: " or ") + "."
       ]
   }

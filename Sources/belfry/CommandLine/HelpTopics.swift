@@ -15,7 +15,7 @@ extension HelpTopic {
     ])
 
   private static let environment = HelpTopic(
-    name: "environment", summary: "variables that are read; options override them",
+    name: "environment", summary: "variables that belfry reads; options override them",
     rows: [
       ("BELFRY_URL", "the broker's URL, like --url"),
       ("BELFRY_CA", "a PEM file with the authorities that sign the broker's certificate, like --ca"),

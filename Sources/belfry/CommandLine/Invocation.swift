@@ -55,7 +55,7 @@ extension CommandOption {
     ),
     .value(
       "token", "TOKEN",
-      "the token; BELFRY_TOKEN in the environment is safer, since arguments are visible to all"),
+      "the token; BELFRY_TOKEN is safer, since arguments are visible to everybody on the machine"),
   ]
   private static let acting: [CommandOption] = [
     .value("as", "ACCID", "the account to act for, with an app or operator token"),

@@ -45,7 +45,7 @@ extension CommandFailure {
     guard ["only its", "only the owner"].contains(where: detail.hasPrefix) else { return nil }
     return switch command?.group {
     case "server", "channel", "member":
-      "belfry server show names the owner, belfry member list the admins: ask them"
+      "belfry server show names the owner, and belfry member list shows the admins: ask them"
     case "group": "belfry group show names the owner and the admins: ask them"
     case "room": "belfry room show names the host, who may do this"
     default: nil
@@ -94,7 +94,7 @@ extension CommandFailure {
       if let entering = entering(command, arguments) { return "\(entering) makes the account an attendee" }
       return "belfry server mine and belfry group mine list what the account is a member of"
     case .notFound where error.detail.contains("nothing at this path"):
-      return "does --url have a path? It is only for scheme, host and port"
+      return "does --url have a path? It takes only scheme, host and port"
     case .notFound:
       return applications(command, arguments).map { "\($0) lists the pending applications" }
     case .muted:

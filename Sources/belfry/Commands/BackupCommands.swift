@@ -7,8 +7,8 @@ extension Command {
     detail: """
       Backs up the Redis that belfry serve would use with the same options: the embedded Redis of a data \
       folder, whether a broker runs on it or not, or the Redis that --redis names. Brokers go on working. \
-      The file holds everything as it was at one moment, and only its owner can read it. It is checked \
-      before it gets its name. The secret and the key for Web Push (push-key.pem) are not in it: keep copies of them elsewhere, and \
+      The file holds everything as it was at one moment, and only its owner can read it. FILE appears \
+      only after the backup was checked. The secret and the key for Web Push (push-key.pem) are not in it: keep copies of them elsewhere, and \
       copy the secret again after each rotation.
       """,
     operands: [Operand(name: "FILE", meaning: "the file to write; existing files are not overwritten")],

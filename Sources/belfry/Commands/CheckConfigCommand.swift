@@ -13,7 +13,7 @@ extension Command {
     options: CommandOption.broker + [.flag("json", "print one JSON value")],
     examples: [
       Example("check-config --config /etc/belfry.json", "before a restart"),
-      Example("check-config --json", "what the environment makes of the defaults, for a program"),
+      Example("check-config --json", "the defaults and the settings of the environment, for a program"),
     ],
     run: { invocation in
       let report = ConfigurationReport(invocation.arguments.serveOptions, environment: invocation.environment)

@@ -12,7 +12,7 @@ extension Command {
     operands: [Operand(name: "MESSAGE", meaning: "the notification", isRequired: false)],
     options: [
       .value("account", "ACCID", "the account").withNamesElsewhere("as").required,
-      .value("message", "ID", "the notification, if it is not given as an argument"),
+      .value("message", "ID", "the notification, in place of MESSAGE"),
     ] + CommandOption.brokerConnection,
     examples: [
       Example("explain 309237645312 --account bob", "why bob sees it, or does not"),

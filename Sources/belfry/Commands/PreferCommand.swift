@@ -6,7 +6,7 @@ extension Command {
     name: "account prefer", summary: "set an account's notification preferences",
     detail: """
       Sets the preference for one space, for some types, for both, or, without either, for everything. An \
-      earlier preference for the same space and types is replaced; the others stay. `account preferences` \
+      earlier preference for the same space and types is replaced; the others stay. belfry account preferences \
       shows all of them.
       """,
     options: [

@@ -10,8 +10,8 @@ extension Command {
       """,
     operands: [Operand(name: "MESSAGE", meaning: "the notifications", isRequired: false, repeats: true)],
     options: [
-      .list("message", "ID", "the notifications, if they are not given as arguments"),
-      .value("up-to", "ID|all", "everything up to this notification; all for everything"),
+      .list("message", "ID", "the notifications, in place of MESSAGE"),
+      .value("up-to", "ID|all", "everything up to this notification, or all notifications"),
     ] + CommandOption.connection,
     changesSomething: true,
     examples: [

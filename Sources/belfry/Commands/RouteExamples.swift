@@ -11,7 +11,7 @@ extension RouteRequest {
       guard applications != nil else { return [Command.Example(short, "the account's own invitation")] }
       return [
         Command.Example(short, "the only pending application"),
-        Command.Example(whole, "the application of bob"),
+        Command.Example(whole, "bob's application"),
       ]
     }
     let whole = example(of: name, with: [])

@@ -28,7 +28,7 @@ extension Command {
     name: "secret rotate", summary: "sign tokens with a new secret, and accept the old ones",
     detail: """
       Makes a secret in the data folder, waits until the broker accepts it, and then signs with it. Tokens \
-      of the earlier secret stay valid until that secret is retired: do so when the last of them has \
+      of the earlier secret stay valid until that secret is retired: retire it when the last of them has \
       expired. Streams go on.
       """,
     options: [.dataFolder, .flag("json", "print one JSON value per line")],
@@ -48,7 +48,7 @@ extension Command {
   static let secretRetire = Command(
     name: "secret retire", summary: "stop accepting a secret",
     detail: "Its tokens are refused within seconds, and streams that were opened with them are ended.",
-    operands: [Operand(name: "KID", meaning: "the secret's kid, as secret list shows it")],
+    operands: [Operand(name: "KID", meaning: "the secret's kid, as belfry secret list shows it")],
     options: [.dataFolder, .yes, .flag("json", "print one JSON value per line")],
     changesSomething: true,
     examples: [

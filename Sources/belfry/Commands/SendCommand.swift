@@ -11,7 +11,8 @@ extension Command {
     options: CommandOption.notificationFields
       + [
         .value(
-          "client-id", "ID", "the sender's id for it; a send repeated with the same id is sent only once"
+          "client-id", "ID",
+          "the sender's id for the notification; a send repeated with the same id is sent only once"
         )
         .setting("messageClientId")
       ]

@@ -67,7 +67,8 @@ extension CommandFailure {
     self.init(
       code: error.code.rawValue, detail: "\(error.place): \(error.cause)",
       advice: error.code == .cannotListen
-        ? "another program may listen there; --listen HOST:PORT or BELFRY_LISTEN names another port" : nil,
+        ? "perhaps another program listens there; --listen HOST:PORT or BELFRY_LISTEN names another port"
+        : nil,
       exitCode: isOption ? .wrongUsage : .refused)
   }
 }

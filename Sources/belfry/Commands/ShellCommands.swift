@@ -20,7 +20,7 @@ extension Command {
 
   static let man = Command(
     name: "man", summary: "print the manual page",
-    detail: "In the language of man(7), for man -l or for a file belfry.1 in a folder man1 of $MANPATH.",
+    detail: "In the format of man(7), for man -l or for a file belfry.1 in a folder man1 of $MANPATH.",
     examples: [Example("man", "the page, to put into a file")],
     run: { invocation in invocation.console.print(ManualPage.lines(.belfry)) })
 }

@@ -12,10 +12,10 @@ extension Command {
       """,
     options: [
       .flag("all", "also show numbers that are 0"),
-      .value("watch", "SECONDS", "show it again at this interval, with rates per second"),
+      .value("watch", "SECONDS", "show the numbers again at this interval, with rates per second"),
     ] + CommandOption.brokerConnection,
     examples: [
-      Example("stats", "what the broker did since it started"),
+      Example("stats", "the broker's numbers since it started"),
       Example("stats --watch 2", "the same every two seconds, until interrupted"),
       Example("stats --json", "every number of every loop, for a program"),
     ],

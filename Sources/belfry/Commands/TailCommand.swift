@@ -22,9 +22,9 @@ extension Command {
       .value("count", "N", "stop after N notifications"),
     ] + CommandOption.connection,
     examples: [
-      Example("tail", "what the token's account receives"),
-      Example("tail --as bob", "what bob receives, with an app or operator token"),
-      Example("tail --server 12", "what happens in server 12, for all receivers"),
+      Example("tail", "everything that the token's account receives"),
+      Example("tail --as bob", "everything that bob receives, with an app or operator token"),
+      Example("tail --server 12", "everything that happens in server 12, for all receivers"),
       Example("tail --json --count 1", "the next one, for a program: {\"event\", \"cursor\", \"data\"}"),
     ],
     run: { invocation in
@@ -78,7 +78,7 @@ private struct Tail {
     switch kickReason {
     case "replaced":
       "another stream of the account\(kicker.map { ", on \($0)," } ?? "") took the place of this one (setting logins)"
-    case "ended": "this stream was ended by a request"
+    case "ended": "a request for the account ended this stream"
     default: "the broker ended the stream for good"
     }
   }

@@ -12,7 +12,7 @@ extension Command {
   static let token = Command(
     name: "token", summary: "mint a token",
     detail: """
-      Signs with the broker's secret, which it reads from a file (--secret-file) or from the broker's data \
+      Signs the token with the broker's secret, from a file (--secret-file) or from the broker's data \
       folder (--data). Without these options, BELFRY_SECRET_FILE, BELFRY_SECRET or BELFRY_DATA names the \
       secret, as for serve; without these variables, it is in the folder data. Any JWT library can mint \
       the same token: HS256, with the claims sub, role, exp and device.
@@ -95,7 +95,7 @@ private struct SigningPlace {
       var failure = CommandFailure(error)
       failure.advice =
         source.map { "the secret is the one that \($0) names" }
-        ?? "nothing names the secret, so it was looked for in the folder data: --data DIR or --secret-file FILE names another"
+        ?? "nothing names the secret, so the command looked for it in the folder data: --data DIR or --secret-file FILE names another"
       throw failure
     }
   }

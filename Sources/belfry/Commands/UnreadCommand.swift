@@ -12,9 +12,9 @@ extension Command {
       .value("wait", "TIME", "if nothing is unread, wait this long: \(DurationText.inputRule)"),
     ] + CommandOption.connection,
     examples: [
-      Example("unread", "what the token's account has not read"),
+      Example("unread", "notifications that the token's account has not read"),
       Example(
-        "unread --as bob --wait 30s --json", "what bob has not read; if nothing, what comes within 30 s"),
+        "unread --as bob --wait 30s --json", "the same for bob; if nothing is unread, wait up to 30 s"),
     ],
     run: { invocation in
       let client = try invocation.client()
