@@ -249,7 +249,7 @@ extension Visibility.Exclusion {
     case .joinedAfter: "\(account) joined after it was sent."
     case .leftBefore: "\(account) had left before it was sent."
     case .leftSince:
-      "It is shown only to accounts inside, and \(account) has left since it was sent."
+      "Accounts see it only while they are inside, and \(account) has left since it was sent."
     case .leftOut: "It was sent to the others: \(account) was left out."
     case .notNamed: "It was sent to named accounts only, and \(account) is not one of them."
     case .notInChannel: "\(account) was not in channel \(audience.channel?.text ?? "") when it was sent."

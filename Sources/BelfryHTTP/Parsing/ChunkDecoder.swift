@@ -79,12 +79,12 @@ struct ChunkDecoder {
   private mutating func trailer(_ bytes: ArraySlice<UInt8>) -> Step {
     switch Self.line(bytes, limitBytes: HTTPLimits.trailerBytes - trailerBytes) {
     case .incomplete: return .incomplete
-    case .flawed: return Self.flawed("the line after the last chunk is not a line, or is too long")
+    case .flawed: return Self.flawed("a line after the last chunk does not end with CR LF, or is too long")
     case .complete(let line):
       if line.isEmpty { return .end(2) }
       let name = line.prefix { $0 != UInt8(ascii: ":") }
       guard HeadSyntax.isToken(name.span), name.count < line.count, HeadSyntax.isValue(line.span) else {
-        return Self.flawed("the line after the last chunk is not a header field")
+        return Self.flawed("a line after the last chunk is not a header field")
       }
       trailerBytes += line.count + 2
       return .framing(line.count + 2)

@@ -69,8 +69,9 @@ final class Handshake {
   private func advance(_ transport: TLSTransport) -> Step {
     switch transport.handshake() {
     case .done: return .done
-    case .wantsRead: return listen(for: .readable) ? .wait : .failed("it cannot be watched")
-    case .wantsWrite: return listen(for: .writable) ? .wait : .failed("it cannot be watched")
+    case .wantsRead: return listen(for: .readable) ? .wait : .failed("the broker cannot watch the connection")
+    case .wantsWrite:
+      return listen(for: .writable) ? .wait : .failed("the broker cannot watch the connection")
     case .failed(let cause): return .failed(cause)
     }
   }

@@ -14,7 +14,7 @@ struct EmbeddedSource {
     guard Folder.exists(folder + "/redis") else {
       throw BackupError(
         .nothingThere, "no broker has run an embedded Redis in this folder", at: folder,
-        advice: "--data DIR names the broker's data folder, --redis URL its Redis if it has none of its own")
+        advice: "--data DIR names the broker's data folder, and --redis URL a separate Redis")
     }
     do throws(StartError) {
       if let held = try Self.take(folder) {

@@ -50,7 +50,7 @@ package struct Restore {
       throw BackupError(
         .countsDiffer,
         "the backup holds \(BackupFile.text(contents.counts)), but what was restored holds \(BackupFile.text(counts))",
-        at: place, advice: "nothing is left of it; did something else write there meanwhile?")
+        at: place, advice: "the restored data was removed again; did something else write there meanwhile?")
     }
   }
 }

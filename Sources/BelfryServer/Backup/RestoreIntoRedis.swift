@@ -68,7 +68,7 @@ extension Restore {
       // The draft takes up memory until the next restore removes it. No broker sees it.
     }
     if error.cause.hasPrefix("OOM") {
-      error.advice = "the backup needs more memory than its maxmemory leaves; nothing was restored"
+      error.advice = "the backup needs more memory than maxmemory leaves; nothing was restored"
     } else if error.cause.contains("DUMP payload version") {
       error.advice = "the backup was made from a later version of Redis than this one; nothing was restored"
     }

@@ -20,5 +20,5 @@ package struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
 
   static let rule =
     "scheme://host[:port] as browsers write it, such as https://app.example: in lower case, without a path, without the "
-    + "scheme's own port, and without *"
+    + "scheme's default port, and without *"
 }

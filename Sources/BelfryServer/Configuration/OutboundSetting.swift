@@ -43,7 +43,7 @@ extension Setting {
     },
     Setting(
       "push.origins", shown: { $0.push.origins.map { $0.joined(separator: ", ") } },
-      otherwise: "all addresses that pushes may go to"
+      otherwise: "public addresses over https, and push.allowedNetworks"
     ) { configuration, value throws(StartError) in
       configuration.push.origins = try value.texts().map { text throws(StartError) in
         guard let url = OutboundURL(text) else {

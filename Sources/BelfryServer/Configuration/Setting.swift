@@ -70,7 +70,7 @@ extension Setting {
     Setting("data", shown: { $0.dataFolder }) { configuration, value throws(StartError) in
       configuration.dataFolder = try value.text()
     },
-    Setting("redis", shown: { $0.redisURL?.withoutCredentials }, otherwise: "a redis-server of its own") {
+    Setting("redis", shown: { $0.redisURL?.withoutCredentials }, otherwise: "an embedded redis-server") {
       configuration, value throws(StartError) in
       let url = try value.text()
       let endpoint: RedisEndpoint
@@ -105,7 +105,7 @@ extension Setting {
     },
     Setting(
       "secretFile", shown: { if case .file(let path) = $0.secret { path } else { nil } },
-      otherwise: "secret in the data folder, unless one is named"
+      otherwise: "the file secret in the data folder, unless secret or tokens.secrets is set"
     ) { configuration, value throws(StartError) in
       configuration.secret = .file(path: try value.text())
     },

@@ -65,7 +65,8 @@ extension MoveSide {
     for slot in 0..<ClusterSlot.count {
       guard let owner = map.owner(of: slot) else {
         throw unsuitable(
-          seed.endpoint, "no node of the cluster serves the slot \(slot)", advice: "redis-cli --cluster fix")
+          seed.endpoint, "no node of the cluster serves the slot \(slot)",
+          advice: "redis-cli --cluster fix repairs it")
       }
       let index = addresses.firstIndex(of: owner) ?? addresses.count
       if index == addresses.count { addresses.append(owner) }
