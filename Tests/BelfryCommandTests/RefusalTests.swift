@@ -41,7 +41,7 @@ import Testing
   @Test(arguments: [
     (
       ["server", "update", "12", "--name", "x"], "only its owner may do this: change it",
-      "member list the admins"
+      "member list shows the admins"
     ),
     (
       ["group", "update", "12", "--name", "x"], "only its owner or admins may do this: x", "group show names"

@@ -74,7 +74,8 @@ import Testing
       (["--data", "/none"], [:], 1, "--data names"),
       ([], ["BELFRY_SECRET_FILE": "/none"], 1, "BELFRY_SECRET_FILE names"),
       ([], ["BELFRY_SECRET": "short"], 1, "BELFRY_SECRET: it must have at least 32 bytes"),
-      ([], ["BELFRY_DATA": "/none"], 1, "BELFRY_DATA names"), ([], [:], 1, "looked for in the folder data"),
+      ([], ["BELFRY_DATA": "/none"], 1, "BELFRY_DATA names"),
+      ([], [:], 1, "looked for it in the folder data"),
       (["--data", "a", "--secret-file", "b"], [:], 2, "not both"),
       ([], ["BELFRY_SECRET": "a", "BELFRY_SECRET_FILE": "b"], 2, "not both"),
     ] as [([String], [String: String], Int32, String)])

@@ -22,8 +22,8 @@ enum HelpText {
     return ["belfry COMMAND [OPTIONS]   a notification queue and subscription broker"]
       + columns(rows)
       + [
-        "belfry COMMAND --help explains a command; belfry help TOPIC explains "
-          + table.topics.map(\.name).joined(separator: " or ") + "."
+        "More: belfry COMMAND --help"
+          + table.topics.map { ", belfry help \($0.name)" }.joined() + "."
       ]
   }
 
