@@ -75,7 +75,8 @@ import Testing
   @Test(arguments: ["[", "{\"a\":", "[{\"a\":"])
   func deepNestingIsRefusedBeforeTheStackEnds(opening: String) throws {
     let bytes = Array(String(repeating: opening, count: 1 << 20).utf8)
-    #expect(try #require(problem(with: bytes)).detail == "nests deeper than \(JSONParser.depthMax) levels")
+    #expect(
+      try #require(problem(with: bytes)).detail == "must not nest deeper than \(JSONParser.depthMax) levels")
   }
 
   @Test func nestingUpToTheLimitIsRead() throws {

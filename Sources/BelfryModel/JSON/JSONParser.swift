@@ -94,7 +94,7 @@ extension JSONParser {
     _ read: (inout JSONParser) throws(Refusal) -> Value
   ) throws(Refusal) -> Value {
     guard depth < Self.depthMax else {
-      throw Refusal.invalid("", "nests deeper than \(Self.depthMax) levels")
+      throw Refusal.invalid("", "must not nest deeper than \(Self.depthMax) levels")
     }
     depth += 1
     defer { depth -= 1 }
