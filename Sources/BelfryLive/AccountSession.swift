@@ -29,6 +29,8 @@ final class AccountSession {
   /// The entries that the store is being asked about.
   private var asked: Set<MessageID> = []
   private var preferences = Preferences()
+  /// The latest change of the preferences: by the account, or since one has ended.
+  private var preferenceChange = MessageID.zero
   /// Until one of the preferences ends.
   private var preferenceEnd: LoopTimer?
   private(set) var listeners: [any FeedListener] = []
@@ -187,8 +189,10 @@ final class AccountSession {
       listeners.isEmpty
         ? nil : hub.loop.schedule(after: .milliseconds(end - now + 1)) { [weak self] in self?.becomeStale() }
     }
-    defer { preferences = new }
-    return new != preferences
+    let change = new.lastChange(nowMilliseconds: now)
+    defer { (preferences, preferenceChange) = (new, change) }
+    // One may have ended, and this snapshot came before its timer ran.
+    return new != preferences || change != preferenceChange
   }
 
   private func joinRings(_ snapshot: FeedSnapshot, since sequence: UInt64) {

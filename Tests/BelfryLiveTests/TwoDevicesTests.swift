@@ -55,6 +55,38 @@ import Testing
     #expect(shown.count == Set(shown).count, "\(shown)")
     #expect(!shown.isEmpty)
   }
+
+  /// A preference ends, and before its timer runs, a second device comes. The timer is made again only for preferences that
+  /// are to end, so the first device has to be told now.
+  @Test func theFirstIsToldOfAnEndThatTheSecondNotices() async throws {
+    let shown = try await withLoop { loop, scope in
+      let memory = MemoryStore(limits: Limits())
+      let live = SlowLiveFeed(memory)
+      let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
+      let runner = OperationRunner(store: memory, limits: Limits())
+      let hour: Int64 = 3_600_000
+      let silence = Preference(level: .none, until: memory.clockMilliseconds + hour)
+      _ = try await runner.run(SetPreferences([silence], of: "bob", actor: Actor(account: "bob")))
+      let (first, second) = (Client("bob"), Client("bob"))
+      defer { for client in [first, second] { client.cut() } }
+      try first.open(hub)
+      try await settle(first, loop, live)
+      var content = NotificationContent(type: Catalogue.custom.code, toType: .accounts)
+      content.toAccids = ["bob"]
+      let app = Actor(account: nil, isTrusted: true)
+      for send in try SendNotification.sends(content, by: app, generatedClientId: "c") {
+        _ = try await runner.run(send)
+      }
+      try await settle(first, loop, live)
+      let muted = first.received
+      memory.clockMilliseconds += hour + 1
+      try second.open(hub)
+      try await settle(second, loop, live) { !second.received.isEmpty }
+      try await settle(first, loop, live) { !first.received.isEmpty }
+      return (muted.count, first.received.count, second.received.count)
+    }
+    #expect(shown == (0, 1, 1))
+  }
 }
 
 func relay(_ memory: MemoryStore) {
