@@ -104,7 +104,8 @@ extension Consumer {
   /// The cursor may have passed ids of a space that came neither through the ring nor from the store, by an entry of another
   /// space of the partition. Entries there were missed, so the scan begins before them. A later begin would repeat what the
   /// scan shows: the consumer would go back to the missed entries as soon as the ring breaks off. A ring without an end has
-  /// broken off, and the cursor was set back then.
+  /// broken off, and the cursor was set back then, unless the channels of the whole partition were lost. Then a message that
+  /// was missed before, in silence, stays missed.
   private func noteReach(of snapshot: FeedSnapshot) {
     let partitions = hub.store.partitions
     for (space, end, _) in snapshot.ends {
