@@ -142,9 +142,11 @@ final class WebhookLane {
   /// Delivers new copies, in their order.
   /// - Returns: false if nothing more can be delivered now.
   private func deliver(_ copies: [EntryCopy]) async throws(StoreError) -> Bool {
-    if behind.count > 0 {
+    if behind.count > 0, !copies.isEmpty {
       let held = try await dispatcher.store.heldCopies(
-        for: .webhook(endpointID), in: partition, of: Array(Set(copies.map(\.space))))
+        for: .webhook(endpointID), in: partition, of: Array(Set(copies.map(\.space))),
+        generation: state.generation)
+      guard let held else { return false }
       behind.take(held)
     }
     for copy in copies {

@@ -43,20 +43,29 @@ package struct DueCopies: Sendable {
 /// Spaces with waiting copies; `Functions/copies.lua` describes their keys.
 extension RedisStore {
   /// The waiting copies of those spaces that are behind.
+  ///
+  /// - Parameter generation: that of the caller's state.
+  /// - Returns: nil if there was a replay since. It may have removed what waits, to read it again. A caller that went on would
+  ///   take the space for one that is not behind, and deliver a later copy before those.
   package func heldCopies(
+    for reader: CopyReader, in partition: Partition, of spaces: [SpaceID], generation: String
+  ) async throws(StoreError) -> [SpaceID: HeldCopies]? {
+    // Read after the copies: if it is still the caller's, no replay came before.
+    let present = RedisCommand("HGET", layout.copyReaderState(reader, in: partition), "generation")
+    let replies = try await pipeline(
+      [waitingCopies(for: reader, in: partition, of: spaces), present], at: "copies for \(reader.text)")
+    return try reading(at: "copies for \(reader.text)") { () throws(RedisError) in
+      guard try replies[1].ifPresent?.string() == generation else { return nil }
+      return try HeldCopies.all(of: spaces, in: replies[0])
+    }
+  }
+
+  private func waitingCopies(
     for reader: CopyReader, in partition: Partition, of spaces: [SpaceID]
-  ) async throws(StoreError) -> [SpaceID: HeldCopies] {
-    if spaces.isEmpty { return [:] }
+  ) -> RedisCommand {
     var command = RedisCommand("HMGET", layout.copiesBehind(reader, in: partition))
     for space in spaces { command.append(space.key) }
-    let reply = try await pipeline([command], at: "copies for \(reader.text)")[0]
-    return try reading(at: "copies for \(reader.text)") { () throws(RedisError) -> [SpaceID: HeldCopies] in
-      var found: [SpaceID: HeldCopies] = [:]
-      for (space, value) in zip(spaces, try reply.array(count: spaces.count)) {
-        if let text = try value.ifPresent?.string() { found[space] = HeldCopies(text: text) }
-      }
-      return found
-    }
+    return command
   }
 
   /// Spaces that are behind and due by a time, those that have been due for longest first.
@@ -78,7 +87,13 @@ extension RedisStore {
         due.spaces.append((space, HeldCopies(dueAtMilliseconds: score)))
       }
     }
-    let held = try await heldCopies(for: reader, in: partition, of: due.spaces.map(\.space))
+    let spaces = due.spaces.map(\.space)
+    if spaces.isEmpty { return due }
+    let waiting = try await pipeline(
+      [waitingCopies(for: reader, in: partition, of: spaces)], at: "copies for \(reader.text)")[0]
+    let held = try reading(at: "copies for \(reader.text)") { () throws(RedisError) in
+      try HeldCopies.all(of: spaces, in: waiting)
+    }
     for (index, (space, kept)) in due.spaces.enumerated() {
       guard var found = held[space] else { continue }
       found.dueAtMilliseconds = kept.dueAtMilliseconds
@@ -133,5 +148,18 @@ extension RedisLayout {
   /// Sorted set: the same spaces, by the time of the first copy that waits.
   func copiesWaiting(_ reader: CopyReader, in partition: Partition) -> String {
     prefix(partition) + "copies-waiting:" + reader.text
+  }
+}
+
+extension HeldCopies {
+  /// Those of the spaces that are behind.
+  fileprivate static func all(
+    of spaces: [SpaceID], in reply: RedisReply
+  ) throws(RedisError) -> [SpaceID: HeldCopies] {
+    var found: [SpaceID: HeldCopies] = [:]
+    for (space, value) in zip(spaces, try reply.array(count: spaces.count)) {
+      if let text = try value.ifPresent?.string() { found[space] = HeldCopies(text: text) }
+    }
+    return found
   }
 }
