@@ -23,8 +23,10 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = [], resources:
   -> Target
 {
   let isOptimized = optimizesDebugBuild && optimizedInDebugBuilds.contains(name)
+  // A module at once, as in a release: that takes a tenth less of the processor than file by file.
+  let flags = ["-O", "-wmo", "-num-threads", "2", "-assert-config", "Debug"]
   let optimization: [SwiftSetting] =
-    isOptimized ? [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : []
+    isOptimized ? [.unsafeFlags(flags, .when(configuration: .debug))] : []
   return .target(
     name: name, dependencies: dependencies, resources: resources, swiftSettings: rules + optimization)
 }
