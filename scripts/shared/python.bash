@@ -39,6 +39,7 @@ _make_python_tools() {
   return 1
 }
 
+# Python compiles what it uses when it uses it: most of these files are never read.
 _install_into() {
-  "$1/bin/pip" install --quiet --disable-pip-version-check --retries 10 --no-deps "${@:2}"
+  "$1/bin/pip" install --quiet --disable-pip-version-check --retries 10 --no-deps --no-compile "${@:2}"
 }
