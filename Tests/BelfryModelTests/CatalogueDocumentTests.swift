@@ -21,6 +21,9 @@ struct CatalogueDocumentTests {
     `fromAccount` is the account that acted, and `fromNick` its nick in the server, if it has one. A built-in notification of a server
     has no `channelId`. The default channel carries nothing by itself: a client may show such notifications there.
 
+    “Critical for” names the accounts that receive a type regardless of their [preferences](http.md#preferences). “As sent” means that
+    the sender chooses the receivers.
+
     \(Catalogue.markdown)
     """
 
