@@ -202,7 +202,8 @@ export class BelfryError extends Error {
   readonly field?: string;
   /** After how many seconds the broker says it is worth trying again. */
   readonly retryAfter?: number;
-  readonly callbackCode?: number;
+  /** With the code `refusedByCallback`: the callback's own code for its reason. */
+  readonly callbackCode?: string;
   /** Of a send: under which id it was tried, so that it can be sent again. */
   readonly messageClientId?: string;
   /** True if no connection was made, so that the broker cannot have had the request. */

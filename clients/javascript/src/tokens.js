@@ -69,8 +69,16 @@ export class TokenStore {
 }
 
 function checked(token) {
-  if (typeof token !== "string" || token.length > tokenLengthMax || !isHeaderValue(token)) {
-    throw new BelfryError("unauthorized", "the token is empty, too long, or holds a character that no token contains");
-  }
+  const flaw = flawOf(token);
+  if (flaw) throw new BelfryError("unauthorized", `the token ${flaw}`);
   return token;
+}
+
+/** What makes a value no token; undefined if it may be one. A token that was read from a file often ends with a line end. */
+function flawOf(token) {
+  if (typeof token !== "string") return "must be text";
+  if (token === "") return "is empty";
+  if (token !== token.trim()) return "begins or ends with a space or a line end, perhaps that of a file; remove it";
+  if (token.length > tokenLengthMax) return `is longer than ${tokenLengthMax} characters`;
+  return isHeaderValue(token) ? undefined : "holds a character that no token contains";
 }

@@ -15,7 +15,7 @@ class BelfryError(Exception):
 
     def __init__(
         self, code: str, detail: str, *, status: int | None = None, field: str | None = None,
-        retry_after: int | None = None, callback_code: int | None = None,
+        retry_after: int | None = None, callback_code: str | None = None,
         message_client_id: str | None = None, nothing_was_sent: bool = False
     ):
         super().__init__(code, detail)
@@ -28,12 +28,16 @@ class BelfryError(Exception):
         self.field = field
         #: After how many seconds the broker says it is worth trying again.
         self.retry_after = retry_after
-        #: With the code `refusedByCallback`: what the callback calls its reason.
+        #: With the code `refusedByCallback`: the callback's own code for its reason.
         self.callback_code = callback_code
         #: Of a send: under which id it was tried, so that it can be sent again.
         self.message_client_id = message_client_id
         #: True if no connection was made, so that the broker cannot have had the request.
         self.nothing_was_sent = nothing_was_sent
+
+    def __repr__(self) -> str:
+        field = f", field={self.field!r}" if self.field else ""
+        return f"BelfryError({self.code!r}, {self.detail!r}{field})"
 
     def __str__(self) -> str:
         return f"{self.code}{f' ({self.field})' if self.field else ''}: {self.detail}"
@@ -89,5 +93,5 @@ def refusal(status: int, asked_pause: str | None, body: bytes) -> BelfryError:
     return BelfryError(
         text("code") or _CODES_BY_STATUS.get(status, "protocol"),
         text("detail") or text("title") or f"the answer was {status}, without an explanation",
-        status=status, field=text("field"), retry_after=retry_after, callback_code=problem.get("callbackCode"),
+        status=status, field=text("field"), retry_after=retry_after, callback_code=text("callbackCode"),
         message_client_id=text("messageClientId"))

@@ -71,10 +71,21 @@ class TokenStore:
 
     def _checked(self) -> str:
         token = self._token
-        if not isinstance(token, str) or not is_header_value(token) or len(token) > TOKEN_BYTES_MAX:
-            raise BelfryError(
-                "unauthorized", "the token is empty, too long, or holds a character that no token contains")
+        flaw = _flaw(token) if isinstance(token, str) else "must be text"
+        if flaw or not isinstance(token, str):
+            raise BelfryError("unauthorized", f"the token {flaw}")
         return token
+
+
+def _flaw(token: str) -> str | None:
+    """What makes a text no token; None if it may be one. A token that was read from a file often ends with a line end."""
+    if not token:
+        return "is empty"
+    if token != token.strip():
+        return "begins or ends with a space or a line end, perhaps that of a file; remove it"
+    if len(token) > TOKEN_BYTES_MAX:
+        return f"is longer than {TOKEN_BYTES_MAX} characters"
+    return None if is_header_value(token) else "holds a character that no token contains"
 
 
 def is_header_value(text: str) -> bool:
