@@ -40,7 +40,7 @@ extension Kind where Value: RawRepresentable<String> & NamedChoice {
   /// One of a few words. A refusal lists them.
   package static var choice: Kind {
     Kind(.choice(Value.self)) { value, path throws(Refusal) in
-      if let choice = Value(word: UTF8Text(try value.text(at: path))) { return choice }
+      if case .string(let word) = value, let choice = Value(word: UTF8Text(word)) { return choice }
       throw .noChoice(of: Value.allCases.map { "\"\($0.rawValue)\"" }, at: path)
     }
   }
@@ -49,7 +49,7 @@ extension Kind where Value: RawRepresentable<String> & NamedChoice {
 extension Kind where Value: RawRepresentable<Int> & NamedChoice {
   package static var choice: Kind {
     Kind(.choice(Value.self)) { value, path throws(Refusal) in
-      if let choice = Value(rawValue: try value.integer(at: path)) { return choice }
+      if case .integer(let number) = value, let choice = Value(rawValue: Int(number)) { return choice }
       throw .noChoice(of: Value.allCases.map { "\($0.rawValue)" }, at: path)
     }
   }

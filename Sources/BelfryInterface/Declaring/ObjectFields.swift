@@ -138,7 +138,10 @@ extension Kind where Value == [UTF8Text: String] {
 extension Refusal {
   /// The refusal of an undeclared name. It tells the nearest declared one.
   static func unknownName(_ name: UTF8Text, _ why: String, among declared: [String]) -> Refusal {
-    let nearest = NearestWord.to(name.string, among: declared).map { "; perhaps \($0) is meant" } ?? ""
+    let same = SharedFields.accompanyingNames
+    let accompanying = same.contains(name.string) ? declared.first(where: same.contains) : nil
+    let meant = NearestWord.to(name.string, among: declared) ?? accompanying
+    let nearest = meant.map { "; perhaps \($0) is meant" } ?? ""
     return Refusal.invalid("", why + nearest).under(name)
   }
 

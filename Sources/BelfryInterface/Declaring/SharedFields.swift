@@ -54,6 +54,8 @@ package enum SharedFields {
   package static let unusedPostscript = Field(
     "postscript", .text(characters: 0...Limits.messageCharacters),
     "no notification contains it, unlike the message of a decline or refusal")
+  /// The names of the message that comes with an invitation, an application or the answer to one: spaces differ in them.
+  package static let accompanyingNames = ["postscript", "reason", "message"]
   package static let muteDuration = Field(
     "durationSeconds", .integer(1...Int(Limits.muteMaximumMilliseconds / 1_000)), "the duration in seconds")
 }

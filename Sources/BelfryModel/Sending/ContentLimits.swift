@@ -19,7 +19,9 @@ extension NotificationContent {
     }
     try Self.check(status: status)
     guard type == Catalogue.custom.code else {
-      throw .invalid("type", "must be \(Catalogue.custom.code): the other types come only from operations")
+      throw .invalid(
+        "type",
+        "must be \(Catalogue.custom.code): the other types come only from operations and announcements")
     }
     if expireAt != nil, !setting.persistEnable {
       throw .invalid(
