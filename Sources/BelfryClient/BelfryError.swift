@@ -100,6 +100,8 @@ public struct BelfryError: Error, Sendable, Hashable, CustomStringConvertible {
   public var detail: String
   /// The field of the request that is wrong, as the HTTP interface spells it, such as `toAccids[3]`.
   public var field: String?
+  /// With ``Code/refusedByCallback``, the callback's own code for its reason. Nil if it gives none.
+  public var callbackCode: String?
   /// The number of seconds after which the broker suggests to try again. At most 300.
   public var retryAfterSeconds: Int?
   /// The id with which to repeat a send that may have been done. It is then done once.

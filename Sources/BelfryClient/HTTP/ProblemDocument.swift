@@ -8,6 +8,7 @@ struct ProblemDocument: Decodable {
   var title: String?
   var detail: String?
   var field: String?
+  var callbackCode: String?
   var messageClientId: String?
 }
 
@@ -22,6 +23,7 @@ extension BelfryError {
       problem?.detail ?? problem?.title
         ?? "the answer was HTTP \(head.status) without an explanation, perhaps from a proxy",
       status: head.status, field: problem?.field, retryAfterSeconds: head.retryAfterSeconds)
+    callbackCode = problem?.callbackCode
     messageClientId = problem?.messageClientId
   }
 }

@@ -9,7 +9,8 @@ struct RefusalText {
 
   /// Many refusals of a field continue a sentence that begins with its name: "must be at most 4096 bytes".
   func sentence(_ error: BelfryError) -> String {
-    let detail = translated(error.detail)
+    let reason = error.callbackCode.map { " (the callback's code: \($0))" } ?? ""
+    let detail = translated(error.detail) + reason
     guard let field = error.field.map(typed) else { return detail }
     let verb = detail.prefix { $0 != " " }
     let goesOn = ["must", "is", "has", "are", "cannot", "needs", "stands"].contains { $0 == verb }
@@ -30,9 +31,12 @@ struct RefusalText {
     let options = command?.options ?? []
     let option = options.first { $0.field == field } ?? options.first { $0.name == name }
     if let option { return "--\(option.name)" }
-    let operand = name == "accids" ? "ACCID" : name.uppercased()
+    let operand = Self.operands[name] ?? name.uppercased()
     return command?.operands.first { $0.name == operand }?.name
   }
+
+  /// Operands that have another name than the field.
+  private static let operands = ["accids": "ACCID", "request": "INVITATION"]
 
   /// The same for a field in a sentence, perhaps with a value. A flag stands for the value as well: `setting.persistEnable
   /// false` is `--live-only`.
