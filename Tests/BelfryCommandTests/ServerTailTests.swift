@@ -23,7 +23,7 @@ import Testing
       Self.page([Self.entry(5, "retracted"), Self.entry(9)], "c3", #","gap":{"from":"7","to":"8"}"#),
     ]
     let server = try ScriptedServer { _, number in [.answer(200, pages[min(number, pages.count) - 1])] }
-    let outcome = try Executable().run("tail", "--server", "12", "--count", "2", "--url", "\(server.url)")
+    let outcome = try Executable().run("tail", "--server", "12", "--count", "3", "--url", "\(server.url)")
     #expect(outcome.code == 0)
     let lines = outcome.out.split(separator: "\n")
     try #require(lines.count == 3, "\(outcome.out)")
@@ -35,7 +35,7 @@ import Testing
     #expect(outcome.err == "belfry: entries between 7 and 8 may be missing\n")
     #expect(
       server.requests.map(\.target) == [
-        "/v1/servers/12/log?limit=500&last=2", "/v1/servers/12/log?limit=500&after=c1",
+        "/v1/servers/12/log?limit=500&last=3", "/v1/servers/12/log?limit=500&after=c1",
         "/v1/servers/12/log?limit=500&after=c2",
       ])
   }
@@ -44,7 +44,7 @@ import Testing
     let answer = Self.page([Self.entry(7), Self.entry(5, "retracted"), Self.entry(9)], "c1")
     let server = try ScriptedServer { _, _ in [.answer(200, answer)] }
     let outcome = try Executable().run(
-      "tail", "--server", "12", "--json", "--count", "2", "--after", "c0", "--url", "\(server.url)")
+      "tail", "--server", "12", "--json", "--count", "3", "--after", "c0", "--url", "\(server.url)")
     let lines = outcome.out.split(separator: "\n")
     try #require(lines.count == 3, "\(outcome)")
     #expect(lines[0].hasPrefix(#"{"audience":"named +bob,carol","cursor":"e7","data":{"body":"hello""#))
@@ -54,6 +54,14 @@ import Testing
         == #"{"audience":"named +bob,carol","cursor":"e5","data":{"messageServerId":"5"},"event":"retracted"}"#
     )
     #expect(server.requests.map(\.target) == ["/v1/servers/12/log?limit=500&after=c0"])
+  }
+
+  @Test func `a recall alone is an entry, too`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(200, Self.page([Self.entry(5, "retracted")], "c1"))] }
+    let outcome = try Executable().run("tail", "--server", "12", "--count", "1", "--url", "\(server.url)")
+    #expect(outcome.code == 0)
+    #expect(outcome.out.hasSuffix("  recalled 5\n"))
+    #expect(server.requests.count == 1)
   }
 
   @Test func `it waits for a broker that goes away, and ends if it is refused`() throws {

@@ -8,7 +8,8 @@ struct ServerTail {
   private let invocation: Invocation
   private let client: BelfryClient
   private let server: EntityID
-  /// Nil: no limit.
+  /// The most entries to show; nil: no limit. Updates and recalls count as well: the last entries of a log may be nothing
+  /// else, and the command would wait.
   private let countLimit: Int?
   private var count = 0
   private var names = SpaceNames()
@@ -75,10 +76,8 @@ struct ServerTail {
 
   private mutating func print(_ entry: ServerLogPage.Entry) throws {
     let event = entry.feedEvent
-    if case .notification(let notification, _) = event {
-      count += 1
-      names.learn(from: notification.content)
-    }
+    count += 1
+    if case .notification(let notification, _) = event { names.learn(from: notification.content) }
     let now = Int64(Date().timeIntervalSince1970 * 1_000)
     try invocation.print(
       FeedLine(event, audience: entry.audience),

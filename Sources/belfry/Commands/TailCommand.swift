@@ -10,7 +10,7 @@ extension Command {
       Prints everything unread first and then live notifications, one per line, until interrupted. If the \
       broker cannot be reached at the start, that is an error; if it goes away later, the command waits \
       for it and says so on standard error. It marks nothing as read. With --server, which needs an operator's \
-      token, it shows the log of a server instead, from the last ten entries on: everything that happens in the \
+      token, it shows the log of a server instead, from the last ten entries on, updates and recalls included: everything that happens in the \
       server and its channels, for all receivers.
       """,
     options: [
@@ -19,7 +19,7 @@ extension Command {
         .setting("Last-Event-ID"),
       .flag("socket", "use a WebSocket, for networks that delay event streams"),
       .flag("counts", "also show the number of unread notifications whenever it changes"),
-      .value("count", "N", "stop after N notifications"),
+      .value("count", "N", "stop after N notifications; with --server, after N entries"),
     ] + CommandOption.connection,
     examples: [
       Example("tail", "everything that the token's account receives"),
