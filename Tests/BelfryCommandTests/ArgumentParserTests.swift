@@ -190,6 +190,12 @@ import Testing
       #expect(!verbs.contains(word))
       for verb in verbs { #expect(last.contains(verb), "\(word): \(verb)") }
     }
+    for (words, names) in WordsElsewhere.ambiguous {
+      #expect(!table.commands.contains { $0.name == words || $0.otherNames.contains(words) })
+      for name in names.split(separator: " or ") {
+        #expect(table.commands.contains { $0.name == name }, "\(words): \(name)")
+      }
+    }
     for (words, name) in WordsElsewhere.commands {
       #expect(table.commands.contains { $0.name == name }, "\(words): \(name)")
     }
@@ -202,6 +208,8 @@ import Testing
     ("server add", "member add"), ("room quit", "room leave"), ("server memebers", nil),
     ("kick", "member remove or channel remove-member or group remove-member or room remove-member"),
     ("raise", "room raise-hand"), ("room crate", "room create"),
+    ("server remove", "member remove or server delete"),
+    ("channel remove", "channel remove-member or channel delete"),
   ])
   func `a word of another system leads to the command`(typed: String, meant: String?) {
     let error = #expect(throws: UsageError.self) {

@@ -216,7 +216,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: file) }
     let outcome = try Executable().run(
       "member", "add", "12", "bob", "--file", file.path, "--url", "\(server.url)")
-    #expect(outcome.out == "added members\nadded  bob, carol\n")
+    #expect(outcome.out == "added members: server 12, bob, carol, dave\nadded  bob, carol\n")
     #expect(server.requests.map(\.body) == [#"{"accids":["bob","carol","dave"]}"#])
     #expect(try Executable().run("member", "add", "12", "--file", "/no/such").code == 1)
     try Data("carol\r\n\r\nda ve\r\n".utf8).write(to: file)
@@ -253,7 +253,7 @@ import Testing
       (["server", "show", "12"], "GET /v1/servers/12", "apply mode       needsApproval"),
       (["server", "update", "12", "--name", "x"], "PATCH /v1/servers/12", "name             Ringers"),
       (["server", "delete", "12", "--yes"], "DELETE /v1/servers/12", "deleted the server: server 12"),
-      (["server", "remove", "12", "--yes"], "DELETE /v1/servers/12", "deleted the server: server 12"),
+      (["server", "delete", "12", "--yes"], "DELETE /v1/servers/12", "deleted the server: server 12"),
       (
         ["channel", "create", "12", "--name", "news", "--type", "public"], "POST /v1/servers/12/channels",
         "name         news"
@@ -264,7 +264,7 @@ import Testing
         "create time  1970-01-01 00:00:00"
       ),
       (
-        ["channel", "remove", "12", "34", "--yes"], "DELETE /v1/servers/12/channels/34",
+        ["channel", "delete", "12", "34", "--yes"], "DELETE /v1/servers/12/channels/34",
         "deleted the channel: server 12, channel 34"
       ),
       (["member", "show", "12", "bob"], "GET /v1/servers/12/members/bob", "subscribed  yes"),

@@ -185,7 +185,6 @@ import Testing
       }
     }
     for (old, new) in [
-      ("server remove", "server delete"), ("channel remove", "channel delete"),
       ("group destroy", "group delete"), ("room close", "room delete"), ("server reject", "server decline"),
       ("server admit", "server approve"), ("server turn-down", "server refuse"), ("group block", "group ban"),
       ("group unblock", "group unban"), ("group unblock-many", "group unban-many"),

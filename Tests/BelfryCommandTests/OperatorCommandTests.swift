@@ -78,11 +78,11 @@ import Testing
   @Test func `a replay begins with a notification or at a time`() throws {
     let server = try ScriptedServer { _, _ in [.answer(204)] }
     let words = ["webhook", "replay", "12", "--url", "\(server.url)", "--from"]
-    for from in ["309237645312", "2026-01-09 18:02:11", "24h"] {
+    for from in ["382919632803229696", "2026-01-09 18:02:11", "24h"] {
       #expect(try Executable().run(words + [from]).code == 0)
     }
     let bodies = server.requests.map(\.body)
-    #expect(bodies.prefix(2) == [#"{"from":"309237645312"}"#, #"{"from":"1767981731000"}"#])
+    #expect(bodies.prefix(2) == [#"{"from":"382919632803229696"}"#, #"{"from":"1767981731000"}"#])
     let yesterday = try #require(Int64(bodies[2].filter { $0.isNumber }))
     let now = Int64(Date().timeIntervalSince1970 * 1_000)
     #expect(yesterday <= now - 86_400_000 && yesterday > now - 2 * 86_400_000)
@@ -139,7 +139,7 @@ import Testing
     #expect(outcome.code == 0, "\(outcome.err)")
     #expect(
       outcome.out == """
-        entered the room
+        entered the room: room 12
         room         12
         subject      Stage
         host         alice

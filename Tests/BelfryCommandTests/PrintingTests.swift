@@ -225,11 +225,13 @@ import Testing
 
   @Test func `times are in the zone asked for`() throws {
     let berlin = try #require(TimeZone(identifier: "Europe/Berlin"))
-    #expect(TimeText.withOffset(unixMilliseconds: 1_798_131_600_000, in: berlin) == "2026-12-24 18:00 +01:00")
-    #expect(TimeText.withOffset(unixMilliseconds: 1_798_131_600_000, in: utc) == "2026-12-24 17:00 +00:00")
+    #expect(
+      TimeText.withOffset(unixMilliseconds: 1_798_131_600_000, in: berlin) == "2026-12-24 18:00:00 +01:00")
+    #expect(TimeText.withOffset(unixMilliseconds: 1_798_131_600_000, in: utc) == "2026-12-24 17:00:00 +00:00")
     let newfoundland = try #require(TimeZone(secondsFromGMT: -12_600))
     #expect(
-      TimeText.withOffset(unixMilliseconds: 1_798_131_600_000, in: newfoundland) == "2026-12-24 13:30 -03:30")
+      TimeText.withOffset(unixMilliseconds: 1_798_131_600_000, in: newfoundland)
+        == "2026-12-24 13:30:00 -03:30")
     #expect(TimeText.of(unixMilliseconds: 1_767_981_731_000, in: berlin) == "2026-01-09 19:02:11")
   }
 

@@ -107,15 +107,26 @@ package struct RouteOptions: Sendable {
   package var ownCommand: OwnCommand?
   /// True if the command may leave out the account of the path. It then means the account that it acts for.
   package var accountMayBeLeftOut = false
+  /// True if that account can only be the one that acts. Examples then leave it out.
+  package var accountIsCaller = false
   /// The fields that a table of a list shows, in this order; empty for the first ones that fit.
   package var columns: [String] = []
   /// The words of fields in an example of the command. It has these fields and all needed ones.
   package var example: [String: String] = [:]  // own text
+  /// The fields that one choice of another field needs, such as `url` with the kind `matrix`.
+  package var needed: [NeededWithChoice] = []
   package var scope: Scope?
   package var isAudited: Bool?
   package var price: Price?
   /// True if a ticket may replace the token. Browsers need it for connections to which they cannot give a header.
   package var takesTicket = false
+}
+
+/// Fields that are needed if another field has a certain value.
+package struct NeededWithChoice: Sendable {
+  package let field: String
+  package let word: String
+  package let names: [String]
 }
 
 /// A second command of a row whose path ends with an account, such as `server leave`. It is for the account that acts, so

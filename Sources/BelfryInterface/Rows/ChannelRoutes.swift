@@ -82,7 +82,7 @@ extension ChannelRoutes {
     .delete, channel, .token, "channel remove", "Delete a channel for good", path: serverId, channelId,
     operation: RemoveChannel.self,
     options: RouteOptions(
-      command: "channel delete", otherCommands: ["channel remove"], done: "deleted the channel",
+      command: "channel delete", done: "deleted the channel",
       question: "Delete for good"))
   package static let subscribe = endpoint(
     .put, channel + "/subscription", .token, "channel subscribe", "Subscribe to a channel's notifications",

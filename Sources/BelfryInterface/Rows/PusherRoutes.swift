@@ -54,6 +54,10 @@ package enum PusherRoutes {
       done: "saved the pusher",
       example: [
         "url": "https://push.example", "appId": "com.example.app", "pushkey": "5d41402abc4b2a76",
+      ],
+      needed: [
+        NeededWithChoice(field: "kind", word: "matrix", names: ["url", "appId", "pushkey"]),
+        NeededWithChoice(field: "kind", word: "webpush", names: ["endpoint", "p256dh", "auth"]),
       ]))
   package static let list = BelfryInterface.endpoint(
     .get, "/v1/account/pushers", .token, "account pushers",

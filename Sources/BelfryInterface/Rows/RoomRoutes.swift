@@ -117,7 +117,9 @@ extension RoomRoutes {
   package static let attendees = endpoint(
     .get, room + "/attendees", .token, "room attendees", "List a room's attendees", path: roomId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(attendeePage),
-    options: RouteOptions(command: "room members", otherCommands: ["room attendees"]))
+    options: RouteOptions(
+      command: "room members", otherCommands: ["room attendees"],
+      columns: ["accid", "role", "microphone", "hand", "nick"]))
   package static let enter = endpoint(
     .post, room + "/attendees", .token, "room enter", "Enter a room as a listener", path: roomId,
     body: SharedFields.nick, SharedFields.avatar, SharedFields.ext, bodyMayBeLeftOut: true,
@@ -137,7 +139,8 @@ extension RoomRoutes {
     answers: .ok(.page("hands", of: hand, "in no particular order")))
   package static let raiseHand = endpoint(
     .put, room + "/hands/{accid}", .token, "room raise-hand", "Raise your own hand", path: roomId, accid,
-    operation: SetHand.self, options: RouteOptions(done: "raised the hand", accountMayBeLeftOut: true))
+    operation: SetHand.self,
+    options: RouteOptions(done: "raised the hand", accountMayBeLeftOut: true, accountIsCaller: true))
   package static let lowerHand = endpoint(
     .delete, room + "/hands/{accid}", .token, "room lower-hand",
     "Lower your own hand or, as the host, another attendee's", path: roomId, accid,
@@ -173,5 +176,6 @@ extension RoomRoutes {
     "Switch your own microphone on or off or, as the host, another attendee's off", path: roomId,
     accid,
     body: on.needed, operation: SetMicrophone.self,
-    options: RouteOptions(done: "switched the microphone", accountMayBeLeftOut: true))
+    options: RouteOptions(
+      done: "switched the microphone", accountMayBeLeftOut: true, example: ["on": "false"]))
 }

@@ -90,8 +90,7 @@ package enum ServerRoutes {
     .delete, server, .token, "server remove", "Delete a server for good", path: serverId,
     operation: RemoveServer.self,
     options: RouteOptions(
-      command: "server delete", otherCommands: ["server remove"], done: "deleted the server",
-      question: "Delete for good"))
+      command: "server delete", done: "deleted the server", question: "Delete for good"))
   package static let subscribe = endpoint(
     .put, server + "/subscription", .token, "server subscribe", "Subscribe to a server's own notifications",
     path: serverId, operation: SetSubscription.self, refusals: [.tooMany],

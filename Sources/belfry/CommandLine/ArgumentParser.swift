@@ -80,7 +80,13 @@ struct ArgumentParser {
         lastInList[name] = next
       }
       let named = words.flatMap { word in
-        word.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        word.split(separator: ",", omittingEmptySubsequences: false).map { part in
+          String(part.drop { $0 == " " })
+        }
+      }
+      if option.mayBeEmpty, words == [""] {
+        values[name] = []
+        return
       }
       // The value probably came from a variable that is not set. If the option were left out, the command
       // might mean everything.
@@ -118,7 +124,9 @@ struct ArgumentParser {
   }
 
   private func calledElsewhere(_ name: String) -> String? {
-    let option = command.options.first { $0.namesElsewhere.contains(name) }
+    // `appId` is `--app`, as `serverId` is `--server`.
+    let short = name.hasSuffix("-id") ? String(name.dropLast("-id".count)) : nil
+    let option = command.options.first { $0.namesElsewhere.contains(name) || $0.name == short }
     return option.map(\.form)
   }
 
@@ -129,13 +137,13 @@ struct ArgumentParser {
   }
 
   private static let accountWords: Set<String> = [
-    "accid", "accids", "account", "accounts", "invitee", "invitees", "member", "members", "user", "users",
-    "to",
+    "accid", "accids", "account", "accounts", "invite", "invitee", "invitees", "member", "members", "user",
+    "users", "to",
   ]
 
   /// The words that mean other accounts than the one that acts.
   private static let othersWords: Set<String> = [
-    "invitee", "invitees", "member", "members", "users", "accids", "to",
+    "invite", "invitee", "invitees", "member", "members", "users", "accids", "to",
   ]
 
   /// The command that invites accounts to a space that the command creates.
@@ -178,12 +186,17 @@ struct ArgumentParser {
 
   /// A word in a place where no word is expected. Usually the name of its option was left out.
   private func stray(_ word: String) -> UsageError {
+    if let advice = command.strayAdvice { return UsageError("\(word) is not understood. \(advice)") }
     let taken = command.operands.map(\.name)
     let alone =
       taken.isEmpty
       ? "Nothing can be given"
       : "Only \(taken.joined(separator: " and ")) can be given"
-    let open = command.options.filter { values[$0.name] == nil && $0.couldTake(word) }
+    // A command that asks first takes no hint about the account that acts: with it, `server delete 12 wes` would delete.
+    let asks = command.options.contains { $0.name == CommandOption.yes.name }
+    let open = command.options.filter {
+      values[$0.name] == nil && $0.couldTake(word) && !(asks && $0.name == "as")
+    }
     // Only one of few words fits a choice, but almost every word could be the name of an account.
     let required = open.filter(\.isChoice) + open.filter(\.isRequired)
     let meant = (required.isEmpty ? open.prefix(2) : required.prefix(1)).map {

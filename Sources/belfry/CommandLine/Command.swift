@@ -10,6 +10,8 @@ struct Command: Sendable {
   var detail: String?
   var operands: [Operand] = []
   var options: [CommandOption] = []
+  /// The advice if a word stands where the command takes none; nil to derive it from the options.
+  var strayAdvice: String?
   /// True if the command changes something. It then takes ``CommandOption/yes`` even if it does not ask, so that a script
   /// can always give it.
   var changesSomething = false
@@ -64,6 +66,8 @@ struct CommandOption: Sendable {
   var isRequired = false
   /// Names that other programs use for it. They do not work; the refusal gives the name here.
   var namesElsewhere: [String] = []
+  /// True for a list that may be given as an empty one, `--spaces ""`, which is not the same as to leave it out.
+  var mayBeEmpty = false
   /// The field of a request that it sets; nil if its own name follows from the field's.
   var field: String?
 
@@ -76,8 +80,10 @@ struct CommandOption: Sendable {
   static func choice(_ name: String, _ choices: [String], _ meaning: String) -> CommandOption {
     CommandOption(name: name, kind: .choice(choices), meaning: meaning)
   }
-  static func list(_ name: String, _ placeholder: String, _ meaning: String) -> CommandOption {
-    CommandOption(name: name, kind: .list(placeholder), meaning: meaning)
+  static func list(
+    _ name: String, _ placeholder: String, _ meaning: String, mayBeEmpty: Bool = false
+  ) -> CommandOption {
+    CommandOption(name: name, kind: .list(placeholder), meaning: meaning, mayBeEmpty: mayBeEmpty)
   }
 
   var required: CommandOption {

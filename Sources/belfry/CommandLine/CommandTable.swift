@@ -61,7 +61,9 @@ struct CommandTable: Sendable {
       let nearest = NearestWord.to(word, among: members.compactMap { $0.words.last.map(String.init) })
       // The word is most likely an id, and the user wants to see the thing with that id.
       let isID = word.allSatisfy(\.isNumber) && members.contains { $0.name == "\(group) show" }
-      let meant = WordsElsewhere.command(word, near: group, of: self)?.name
+      let meant =
+        WordsElsewhere.ambiguous["\(group) \(word)"]
+        ?? WordsElsewhere.command(word, near: group, of: self)?.name
       throw UsageError(
         "there is no command \(group) \(word)",
         suggestion: isID ? "\(group) show \(word)" : meant ?? nearest.map { "\(group) \($0)" })

@@ -87,6 +87,9 @@ extension CommandFailure {
     switch error.code {
     case .unauthorized, .tokenRevoked:
       return "give a valid token with --token or BELFRY_TOKEN; \(minting("user")) mints one"
+    case .forbidden
+    where !isUser && error.detail.hasPrefix("you cannot send as") && arguments?.isSet("as") == true:
+      return "leave --as out: --from alone names the sender"
     case .forbidden:
       return isUser
         ? advice(toUserOnForbidden: error.detail, command) : advice(onForbidden: error.detail)
@@ -101,6 +104,9 @@ extension CommandFailure {
       return "the mute ends when its time is up, or when the owner or an admin lifts it"
     case .banned:
       return "the owner or an admin can lift the ban"
+    case .duplicateContent where arguments?.countsExpiryFromNow == true:
+      return
+        "--expire-at counts from each attempt, so that this one differs; repeat a send with a time, such as 2026-12-24T18:00+01:00"
     case .duplicateContent:
       return "this --client-id was already used for other content; use another one for a new notification"
     case .rateLimited, .busy, .unavailable, .unknownOutcome:

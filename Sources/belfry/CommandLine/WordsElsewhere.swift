@@ -15,6 +15,13 @@ enum WordsElsewhere {
   /// Two words that mean a command of another group, where the last word alone would lead to a wrong one.
   static let commands = ["server users": "member list"]
 
+  /// Two words that may mean two commands. Neither is the other name of one: `group remove` removes a member, and somebody who
+  /// expects the same of `server remove` must not delete the server.
+  static let ambiguous = [
+    "server remove": "member remove or server delete",
+    "channel remove": "channel remove-member or channel delete",
+  ]
+
   /// Groups of commands that are about the same accounts.
   private static let related = ["server": "member", "member": "server"]
 

@@ -15,8 +15,8 @@ extension Command {
       .value("message", "ID", "the notification, in place of MESSAGE"),
     ] + CommandOption.brokerConnection,
     examples: [
-      Example("explain 309237645312 --account bob", "why bob sees it, or does not"),
-      Example("explain --account bob --message 309237645312", "the same"),
+      Example("explain 382919632803229696 --account bob", "why bob sees it, or does not"),
+      Example("explain --account bob --message 382919632803229696", "the same"),
     ],
     run: { invocation in
       let account = try invocation.arguments.neededAccount("account")

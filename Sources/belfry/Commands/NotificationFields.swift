@@ -65,6 +65,12 @@ extension Invocation {
 }
 
 extension Arguments {
+  /// True if `--expire-at` is a length of time. The same words then mean another time at each attempt.
+  var countsExpiryFromNow: Bool {
+    guard let text = text("expire-at"), text.last?.isLetter == true else { return false }
+    return DurationText.seconds(of: text) != nil
+  }
+
   fileprivate func newNotification() throws(UsageError) -> NewNotification {
     let receivers = try accounts("to")
     var notification = NewNotification(
@@ -83,6 +89,9 @@ extension Arguments {
     }
     guard !spaces.isEmpty || !receivers.isEmpty else {
       throw UsageError("--server, --group, --room or --to is needed: the receivers")
+    }
+    for name in ["push-content", "push-payload"] where isSet(name) && !isSet("push") {
+      throw UsageError("--\(name) needs --push: without it nothing is pushed")
     }
     notification.messageClientId = text("client-id")
     notification.ext = text("ext")

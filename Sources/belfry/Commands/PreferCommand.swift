@@ -43,6 +43,10 @@ extension Command {
 extension Invocation {
   fileprivate var preference: AccountPreference {
     get throws {
+      if let space = arguments.text("space"), space.allSatisfy(\.isNumber) {
+        throw UsageError(
+          "--space must name the kind of the space, not only its id", suggestion: "--space server:\(space)")
+      }
       let words = arguments.list("type")
       let types = try words.map { word in
         guard let code = Int(word) ?? NotificationText.code(ofTypeNamed: word) else {

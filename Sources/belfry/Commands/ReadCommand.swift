@@ -15,8 +15,8 @@ extension Command {
     ] + CommandOption.connection,
     changesSomething: true,
     examples: [
-      Example("read 309237645312 309237645316", "two of them"),
-      Example("read --message 309237645312,309237645316", "the same"),
+      Example("read 382919632803229696 382919632803229697", "two of them"),
+      Example("read --message 382919632803229696,382919632803229697", "the same"),
       Example("read --up-to all --as bob", "all that bob has"),
     ],
     run: { invocation in

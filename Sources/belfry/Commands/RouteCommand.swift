@@ -76,7 +76,11 @@ private struct RouteRun {
       let line = parts.sentence(request.done ?? "done")
       return try invocation.print(["done": true] as JSONValue, [VisibleText.of(line)])
     }
-    if !invocation.printsJSON, let done = request.done { invocation.console.print([done]) }
+    if !invocation.printsJSON, let done = request.done {
+      // The path of a new thing names the space that it is in; its own id follows in the answer.
+      let isNew = route.outcomes.first?.status == 201
+      invocation.console.print([isNew ? done : VisibleText.of(parts.sentence(done))])
+    }
     let text = AnswerText(timeZone: invocation.console.timeZone)
     if !invocation.printsJSON, let table = text.table(answer, as: shape) {
       return invocation.console.print(table)

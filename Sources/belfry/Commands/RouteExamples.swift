@@ -18,7 +18,7 @@ extension RouteRequest {
     if accountMayBeLeftOut {
       let short = Command.Example(
         example(of: name, with: [], leavesAccountOut: true), "for the account that the command acts for")
-      return isOwn ? [short] : [short, Command.Example(whole, "for bob")]
+      return isOwn || route.options.accountIsCaller ? [short] : [short, Command.Example(whole, "for bob")]
     }
     let since = queryOptions.filter { $0.shape.bare == .time && !$0.isNeeded }
     return [Command.Example(whole)]
@@ -35,7 +35,11 @@ extension RouteRequest {
       property.isNeeded || route.options.example[property.name] != nil
     }
     let options = (shown + others).map { "--\($0.commandName) \(word(for: $0))" }
-    let operands = route.pathProperties.dropLast(leavesAccountOut ? 1 : 0).map { word(for: $0) }
+    let inPath = route.pathProperties.dropLast(leavesAccountOut ? 1 : 0)
+    let operands = zip(inPath, inPath.indices).map { property, index in
+      // The second id is of another thing, such as the channel of a server.
+      property.shape.bare == .id && index > 0 ? "34" : word(for: property)
+    }
     let accounts = named == nil ? [] : namesMany ? ["bob", "carol"] : ["bob"]
     return ([name] + operands + accounts + options).joined(separator: " ")
   }
@@ -52,7 +56,7 @@ extension Shape {
     case .account: "bob"
     case .device: "phone"
     case .id: "12"
-    case .message: "309237645312"
+    case .message: "382919632803229696"
     case .code: "7K3M0QWX9ZAB"
     case .flag: "true"
     case .integer(let ranges): "\(max(ranges.last?.lowerBound ?? 60, 60))"

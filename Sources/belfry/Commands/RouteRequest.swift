@@ -105,7 +105,10 @@ struct RouteRequest: Sendable {
         return (name: property.name, value: value.queryText ?? text)
       }
     }
-    var accounts = Array(arguments.operands.dropFirst(path.count))
+    // Accounts may be separated by commas, as in the options that take several.
+    var accounts = arguments.operands.dropFirst(path.count).flatMap { word in
+      namesMany ? word.split(separator: ",").map { String($0.drop { $0 == " " }) } : [word]
+    }
     if namesMany, let file = arguments.text("file") {
       accounts += try LinesOfFile.read(file).flatMap { line in
         try Arguments.accounts([line.text], line.place).map(\.text)
@@ -132,7 +135,7 @@ struct RouteRequest: Sendable {
 
   /// The field for words to the other side; nil if the request takes none.
   private var accompanying: Property? {
-    bodyOptions.first { Property.accompanyingNames.contains($0.name) }
+    bodyOptions.first { SharedFields.accompanyingNames.contains($0.name) }
   }
 
   private func bodies(_ arguments: Arguments, _ accounts: [String]) throws -> [JSONValue?] {
@@ -142,12 +145,13 @@ struct RouteRequest: Sendable {
       let source = "--\(property.commandName)"
       if case .list(let element, _) = property.shape {
         let words = arguments.list(property.commandName)
-        guard !words.isEmpty else { continue }
+        guard arguments.isSet(property.commandName) else { continue }
         body[property.name] = .array(try words.map { try property.value(of: $0, as: element, named: source) })
       } else if let text = arguments.text(property.commandName) {
         body[property.name] = try property.value(of: text, named: source)
       }
     }
+    try checkNeeded(body, arguments)
     guard let named else {
       if body.isEmpty, route.verb == .patch {
         let names = bodyOptions.map { "--\($0.commandName)" }.joined(separator: ", ")
@@ -163,6 +167,19 @@ struct RouteRequest: Sendable {
     return stride(from: 0, to: names.count, by: named.most).map { start in
       let some = names[start..<min(start + named.most, names.count)]
       return .object(body.merging([named.property.name: .array(Array(some))]))
+    }
+  }
+
+  /// Refuses a body before it is sent if it lacks a field that one of its choices needs. Somebody who types `--url` for a
+  /// gateway has named it as the broker: the request, with its token, must not go there.
+  private func checkNeeded(_ body: JSONObject, _ arguments: Arguments) throws(UsageError) {
+    for rule in route.options.needed where body[rule.field] == .string(rule.word) {
+      for property in bodyOptions where rule.names.contains(property.name) && body[property.name] == nil {
+        let confused = property.name == "url" && arguments.isSet("url") ? "; --url names the broker" : ""
+        throw UsageError(
+          "--\(property.commandName) is needed with --\(rule.field) \(rule.word): \(property.meaning)\(confused)"
+        )
+      }
     }
   }
 

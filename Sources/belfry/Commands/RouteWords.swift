@@ -30,13 +30,10 @@ extension Property {
     "url": "link", "token": "invitation", "ttlSeconds": "ttl", "messageServerId": "message",
   ]
 
-  /// The names of the words that come with an invitation, an application or the answer to one: spaces differ in them.
-  static let accompanyingNames = ["postscript", "reason", "message"]
-
   var option: CommandOption {
     var option = plainOption
-    if Self.accompanyingNames.contains(name) {
-      option.namesElsewhere = Self.accompanyingNames.filter { $0 != name }
+    if SharedFields.accompanyingNames.contains(name) {
+      option.namesElsewhere = SharedFields.accompanyingNames.filter { $0 != name }
     }
     return option
   }
@@ -45,15 +42,18 @@ extension Property {
     switch shape.bare {
     case .flag: .choice(commandName, ["true", "false"], meaning)
     case .words(_, let words): .choice(commandName, words, meaning)
-    case .numbers(_, let words): .choice(commandName, words.map(\.word), meaning)
-    case .list where namesTypes: .list(commandName, "TYPE", meaning)
-    case .list: .list(commandName, shape.placeholder, meaning)
+    case .numbers(_, let words): .choice(commandName, words.map(\.word), meaningWithoutNumbers)
+    case .list(_, let counts):
+      .list(commandName, namesTypes ? "TYPE" : shape.placeholder, meaning, mayBeEmpty: counts.contains(0))
     case .time: .value(commandName, shape.placeholder, meaning(as: TimeText.inputRule(direction)))
     case .integer where isDuration: .value(commandName, "TIME", meaning(as: DurationText.inputRule))
     case .message where takesTime: .value(commandName, "ID|TIME", meaning(as: TimeText.inputRule(direction)))
     default: .value(commandName, shape.placeholder, meaning)
     }
   }
+
+  /// The meaning for other callers has the numbers of the choices, in parentheses. The command line takes words.
+  private var meaningWithoutNumbers: String { meaning.replacing(#/ \(\d\)/#, with: "") }
 
   /// The meaning and the form of a word. The meaning for other callers names the unit of the number that they send.
   private func meaning(as rule: String) -> String {
@@ -76,8 +76,10 @@ extension Property {
       guard let code = NotificationText.code(ofTypeNamed: text) else { throw .noType(text, givenAs: source) }
       return .integer(Int64(code))
     }
+    // Such a number is a message id by its form, but the broker takes it for a time, in 1970 or soon after.
+    if takesTime, let flaw = UsageError(time: text, givenAs: source) { throw flaw }
     guard let value = value(ofWord: text, as: shape) else {
-      if shape == .time || takesTime, let flaw = UsageError(time: text, givenAs: source) { throw flaw }
+      if shape == .time, let flaw = UsageError(time: text, givenAs: source) { throw flaw }
       // A key is no word for a screen or a log.
       let given = OperatorRoutes.isKey(text) ? "a key itself" : text
       throw UsageError("\(source) must be \(rule(for: shape)), not \(given)")

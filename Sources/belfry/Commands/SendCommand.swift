@@ -6,7 +6,8 @@ extension Command {
     name: "send", summary: "send a notification",
     detail: """
       Sends to a server, a channel, a group or a room; to named members of one of these; or to accounts by \
-      name. Prints the id of the notification. With --client-id a repeated command sends it only once.
+      name. Prints the id of the notification. With --client-id a repeated command sends it only once. Give \
+      --expire-at as a time then: a duration counts from each attempt, so the content would differ.
       """,
     options: CommandOption.notificationFields
       + [
@@ -43,6 +44,8 @@ extension Command {
           "messageClientId")
       ]
       + CommandOption.connection,
+    strayAdvice:
+      "A notification is resent by its --client-id and with all its options; one that has an id of the broker was sent",
     changesSomething: true,
     examples: [
       Example("resend --to dave --body Hello --client-id hello-1", "after a send whose answer was lost")
@@ -68,8 +71,9 @@ extension Invocation {
       receipt = try await call(try client(), notification)
     } catch let error as BelfryError where error.leavesOutcomeOpen {
       var failure = CommandFailure(error, of: .send, arguments, byUser: isUser)
+      let expiry = notification.expireAt.map { " --expire-at \($0)" }
       let repeating =
-        "it may have been sent: repeat the command with --client-id \(id), and it is sent only once"
+        "it may have been sent: repeat the command with --client-id \(id)\(arguments.countsExpiryFromNow ? expiry ?? "" : ""), and it is sent only once"
       failure.advice = failure.advice.map { "\(repeating); \($0)" } ?? repeating
       throw failure
     }

@@ -81,12 +81,15 @@ private struct SubscriptionPlace: Hashable {
   }
 
   init(_ word: String) throws(UsageError) {
-    let parts = word.split(separator: "/", omittingEmptySubsequences: false).map { EntityID(String($0)) }
-    let ids = parts.compactMap { $0 }
-    guard ids.count == parts.count, (1...2).contains(ids.count) else {
+    // Preferences and webhooks name a server as `server:12`.
+    let prefix = "server:"
+    let ids = word.hasPrefix(prefix) ? word.dropFirst(prefix.count) : word[...]
+    let parts = ids.split(separator: "/", omittingEmptySubsequences: false).map { EntityID(String($0)) }
+    let named = parts.compactMap { $0 }
+    guard named.count == parts.count, (1...2).contains(named.count) else {
       throw UsageError("PLACE must be SERVER or SERVER/CHANNEL, with their ids, not \(word)")
     }
-    self.init(server: ids[0], channel: ids.count == 2 ? ids[1] : nil)
+    self.init(server: named[0], channel: named.count == 2 ? named[1] : nil)
   }
 
   var text: String { ([server] + (channel.map { [$0] } ?? [])).map(\.text).joined(separator: "/") }

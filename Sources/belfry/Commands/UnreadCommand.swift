@@ -66,24 +66,28 @@ extension SpaceNames {
   /// Asks the broker for the names that no notification has told. A place that the broker does not show stays without one.
   fileprivate mutating func complete(for contents: [NotificationContent], by client: BelfryClient) async {
     for place in unnamed(in: contents).prefix(Self.requestsMax) {
-      guard let route = place.route,
-        case .object(let info)? = try? await client.perform(route.route, route.path)
-      else { continue }
-      learn(place, from: info)
+      for route in place.routes {
+        guard case .object(let info)? = try? await client.perform(route, place.path) else { continue }
+        learn(place, from: info)
+        break
+      }
     }
   }
 }
 
 extension SpacePlace {
-  /// The route that shows the place; nil for a channel of an unknown server.
-  fileprivate var route: (route: Route, path: [String])? {
+  /// The routes that show the place; none for a channel of an unknown server. Somebody whom a server did not let in sees only
+  /// its preview.
+  fileprivate var routes: [Route] {
     switch kind {
-    case "server": (ServerRoutes.show.route, [id.text])
-    case "channel": server.map { (ChannelRoutes.show.route, [$0.text, id.text]) }
-    case "group": (GroupRoutes.show.route, [id.text])
-    default: (RoomRoutes.show.route, [id.text])
+    case "server": [ServerRoutes.show.route, ServerRoutes.preview.route]
+    case "channel": server == nil ? [] : [ChannelRoutes.show.route]
+    case "group": [GroupRoutes.show.route]
+    default: [RoomRoutes.show.route]
     }
   }
+
+  fileprivate var path: [String] { (kind == "channel" ? [server?.text] : []).compactMap(\.self) + [id.text] }
 }
 
 /// The invitations and applications that were not answered. Their notifications stay unread after that, until they are marked,

@@ -28,17 +28,18 @@ enum NotificationText {
 
   /// The account, followed by the name if there is one.
   static func sender(_ content: NotificationContent) -> String {
-    guard let account = content.fromAccount else { return content.fromNick ?? "-" }
-    return content.fromNick.map { "\(account) (\($0))" } ?? account.text
+    let nick = content.fromNick.flatMap { $0.isEmpty ? nil : $0 }
+    guard let account = content.fromAccount else { return nick ?? "-" }
+    return nick.map { "\(account) (\($0))" } ?? account.text
   }
 
-  /// The body; for a built-in notification the event in a sentence; otherwise the attachment.
+  /// The body; for a built-in notification the event in a sentence; otherwise the data for the receiving program.
   static func substance(
     _ content: NotificationContent, _ names: SpaceNames, in timeZone: TimeZone
   ) -> String {
     if let body = content.body { return body }
     if let sentence = NotificationSentence(content, names, in: timeZone).text { return sentence }
-    return content.attach.flatMap { try? JSONLine.text($0) } ?? ""
+    return content.attach.flatMap { try? JSONLine.text($0) } ?? content.ext ?? ""
   }
 }
 

@@ -46,13 +46,12 @@ enum TimeText {
       + padded(parts.hour, 2) + ":" + padded(parts.minute, 2) + ":" + padded(parts.second, 2)
   }
 
-  /// The same without seconds, and with the offset from UTC: `2026-12-24 18:00 +01:00`.
+  /// The same with the offset from UTC: `2026-12-24 18:00:00 +01:00`.
   static func withOffset(unixMilliseconds: Int64, in timeZone: TimeZone) -> String {
     let date = Date(timeIntervalSince1970: Double(unixMilliseconds) / 1_000)
     let minutes = timeZone.secondsFromGMT(for: date) / 60
     let offset = padded(abs(minutes) / 60, 2) + ":" + padded(abs(minutes) % 60, 2)
-    return of(unixMilliseconds: unixMilliseconds, in: timeZone).dropLast(3) + (minutes < 0 ? " -" : " +")
-      + offset
+    return of(unixMilliseconds: unixMilliseconds, in: timeZone) + (minutes < 0 ? " -" : " +") + offset
   }
 
   /// The direction in which a length of time counts that is given in place of a time: `7d` is a week ago or in a week.

@@ -1,0 +1,80 @@
+import Foundation
+import TestKit
+import Testing
+
+/// Mistakes that somebody makes in the first hour. Nothing is sent, and the refusal leads to the right words.
+@Suite struct TypedMistakeTests {
+  @Test(arguments: [
+    (["server", "create", "--name", "x", "--invite", "bob"], "belfry server invite SERVER"),
+    (["account", "prefer", "--space", "12", "--level", "none"], "--space server:12"),
+    (["webhook", "replay", "12", "--from", "86400"], "--from 1d"),
+    (["account", "put-pusher", "phone", "--kind", "matrix", "--app-id", "a"], "--app TEXT"),
+  ])
+  func `the refusal shows the right words`(words: [String], meant: String) throws {
+    let outcome = try Executable().run(words)
+    #expect(outcome.code == 2)
+    #expect(outcome.err.contains("\n  perhaps: \(meant)"), "\(outcome.err)")
+  }
+
+  @Test(arguments: [
+    (["server", "delete", "12", "wes"], "wes is not understood"),
+    (["resend", "382919632803229696", "--body", "x"], "A notification is resent by its --client-id"),
+    (["send", "--to", "bob", "--body", "x", "--push-content", "y"], "--push-content needs --push"),
+  ])
+  func `no hint leads further into the mistake`(words: [String], said: String) throws {
+    let outcome = try Executable().run(words)
+    #expect(outcome.code == 2)
+    #expect(outcome.err.contains(said), "\(outcome.err)")
+    #expect(!outcome.err.contains("perhaps:"), "\(outcome.err)")
+  }
+
+  @Test func `a gateway that is named as the broker gets no request`() throws {
+    let gateway = try ScriptedServer { _, _ in [.answer(200, "{}")] }
+    let outcome = try Executable().run(
+      "account", "put-pusher", "phone", "--kind", "matrix", "--app", "a", "--pushkey", "k", "--url",
+      "\(gateway.url)")
+    #expect(outcome.code == 2)
+    #expect(outcome.err.contains("--link is needed with --kind matrix"), "\(outcome.err)")
+    #expect(outcome.err.contains("--url names the broker"))
+    #expect(gateway.requests.isEmpty)
+  }
+
+  @Test(arguments: [
+    (["server", "invite", "12", "bob,carol", "dave"], #"{"accids":["bob","carol","dave"]}"#),
+    (["webhook", "update", "12", "--spaces", ""], #"{"spaces":[]}"#),
+    (["subscribe", "server:12"], #"{"servers":["12"],"subscribe":true}"#),
+  ])
+  func `forms of the same words are understood`(words: [String], body: String) throws {
+    let server = try ScriptedServer { _, _ in [.answer(200, "{}")] }
+    let outcome = try Executable().run(words + ["--url", "\(server.url)"])
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(server.requests.map(\.body) == [body])
+  }
+
+  /// A duration counts from each attempt. Repeated word for word, the command would send other content under the same id.
+  @Test func `the repetition of a send has the expiry of the first attempt`() throws {
+    let server = try ScriptedServer { _, number in
+      number == 1
+        ? [.problem(503, code: "unknownOutcome", detail: "later")]
+        : [.problem(409, code: "duplicateContent", detail: "other content")]
+    }
+    let words = ["send", "--to", "bob", "--body", "x", "--url", "\(server.url)", "--expire-at"]
+    let first = try Executable().run(words + ["1h"])
+    let body = Data((server.requests.first?.body ?? "").utf8)
+    let sent = try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any])
+    let expiry = try #require(sent["expireAt"] as? Int)
+    #expect(first.err.contains(" --expire-at \(expiry), and it is sent only once"), "\(first.err)")
+    let second = try Executable().run(words + ["1h", "--client-id", "c"])
+    #expect(second.err.contains("--expire-at counts from each attempt"), "\(second.err)")
+    let third = try Executable().run(words + ["2096-12-24 18:00", "--client-id", "c"])
+    #expect(third.err.contains("was already used for other content"), "\(third.err)")
+  }
+
+  @Test func `the code that a callback gives for its refusal is shown`() throws {
+    let problem =
+      #"{"status":403,"title":"x","detail":"no bad words","code":"refusedByCallback","callbackCode":"17"}"#
+    let server = try ScriptedServer { _, _ in [.answer(403, problem, type: "application/problem+json")] }
+    let outcome = try Executable().run("send", "--to", "bob", "--body", "x", "--url", "\(server.url)")
+    #expect(outcome.err == "belfry: refusedByCallback: no bad words (the callback's code: 17)\n")
+  }
+}
