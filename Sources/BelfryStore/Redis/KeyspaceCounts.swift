@@ -24,10 +24,14 @@ package struct KeyspaceCounts: Sendable {
     ]
   }
 
+  /// Keys of these kinds expire, and may be gone before a copy is counted: minutes or days after a backup was made.
+  static let expiringKinds: Set<Substring> = [
+    "active", "shares", "invitations", "copies-lease", "registration", "ticket", "offset",
+  ]
+
   /// - Parameter entries: the number of entries, if the key is a log.
   package mutating func add(_ key: KeyspaceKey, entries: Int) {
-    // Keys of these kinds expire, and may be gone before a copy is counted.
-    if ["active", "shares", "invitations", "offset"].contains(key.kind) { return }
+    if Self.expiringKinds.contains(key.kind) { return }
     keys += 1
     switch key.kind {
     case "log":

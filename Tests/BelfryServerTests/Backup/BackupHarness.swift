@@ -98,7 +98,10 @@ extension RedisServer {
     let keys = ["belfry:{1.1}:active:1671", "belfry:{2.1}:shares:alice"]
     try command("SADD", keys[0], "server:1", "account:alice")
     try command("HSET", keys[1], "bob", "2")
-    for key in keys { try command("PEXPIRE", key, "\(milliseconds)") }
+    let names = ["copies-lease:push", "registration:1ly1mkuo79tr7.0", "ticket:abc"]
+    let texts = names.map { "belfry:{3.1}:" + $0 }
+    for key in texts { try command("SET", key, "x") }
+    for key in keys + texts { try command("PEXPIRE", key, "\(milliseconds)") }
   }
 
   /// Ends it at once, from any thread.

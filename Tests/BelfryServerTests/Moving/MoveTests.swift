@@ -102,7 +102,7 @@ import Testing
         guard case .copied = progress else { return }
         once { try clock.step(bySeconds: 700) }
       }
-      #expect(report.expired == 2)
+      #expect(report.expired == 5)
       #expect(try target.keys("belfry:*").count == report.compared + 1)
     }
   }
