@@ -12,6 +12,9 @@ package final class FeedReader {
   package let limits: Limits
   /// The queue in which all scans of the loop take turns: those of pages and those of consumers that catch up.
   package let scans = FairQueue(places: scansAtOnceMax, perAccount: scansPerAccountMax)
+  /// The pages, counts and marks of everything that hold entries. Each of them keeps what it has fetched until its next turn
+  /// among the scans. So few are begun at a time, and the others wait before they hold anything.
+  let readings = FairQueue(places: readingsAtOnceMax, perAccount: readingsPerAccountMax)
   /// Shared by those who count.
   let recent = RecentStretches()
   package private(set) var scanCount = 0
@@ -25,6 +28,10 @@ package final class FeedReader {
   /// at once leaves nearly all of Redis's answers to others.
   static let scansPerAccountMax = 4
 
+  /// One may hold some megabytes, if the entries are large.
+  static let readingsAtOnceMax = 256
+  static let readingsPerAccountMax = 4
+
   package init(store: any Store, limits: Limits, loop: EventLoop, scope: LoopScope) {
     self.store = store
     self.limits = limits
@@ -33,4 +40,12 @@ package final class FeedReader {
   }
 
   package func countScan() { scanCount += 1 }
+
+  /// Ends work for a client that has gone or has its answer, and any work if the broker shuts down: a scan of an account that
+  /// sees little of what is there may go on for minutes.
+  func checkIsWanted(_ isWanted: () -> Bool) throws(StoreError) {
+    guard isWanted(), !Task.isCancelled else {
+      throw StoreError(.unavailable, "nobody waits for the answer any more", at: "feed")
+    }
+  }
 }

@@ -51,7 +51,14 @@ extension FeedReader {
         let version = try await store.readState(of: account, among: [upTo]).version
         let snapshot = try await FeedSnapshot.take(of: account, from: store)
         guard snapshot.view.read.version == version else { continue }
-        if try await markRead(through: upTo, device, snapshot, &count) { return count }
+        let mark = { [self] () async throws(StoreError) in
+          var marked = 0
+          let isDone = try await markRead(through: upTo, device, snapshot, &marked)
+          return (marked, isDone)
+        }
+        let (marked, isDone) = try await readings.pass(as: account, mark)
+        count += marked
+        if isDone { return count }
       } catch {
         throw error.refusal
       }
@@ -80,6 +87,7 @@ extension FeedReader {
     var marking = Marking(snapshot, device, retentionFloor: floor)
     let next = { () async throws(StoreError) in try await scan.next() }
     while let found = try await scans.pass(as: snapshot.view.account, next) {
+      try checkIsWanted { true }
       for one in found {
         if scan.isVisible(one) {
           marking.add(one.entry.id, in: scan.space(of: one))

@@ -64,19 +64,32 @@ package struct UnreadCount: Sendable {
 
 extension FeedReader {
   /// Counts the unread entries of the account now.
-  package func count(for account: AccountID) async throws(Refusal) -> UnreadCount {
+  ///
+  /// - Parameter isWanted: as for a page.
+  package func count(
+    for account: AccountID, while isWanted: () -> Bool = { true }
+  ) async throws(Refusal) -> UnreadCount {
     do throws(StoreError) {
       let take = { [store] () async throws(StoreError) in
         try await FeedSnapshot.take(of: account, from: store, after: FeedCursor())
       }
-      return try await count(in: try await scans.pass(as: account, take))
+      return try await count(in: try await scans.pass(as: account, take), while: isWanted)
     } catch {
       throw error.refusal
     }
   }
 
   /// Counts the unread entries as of a snapshot.
-  package func count(in snapshot: FeedSnapshot) async throws(StoreError) -> UnreadCount {
+  package func count(
+    in snapshot: FeedSnapshot, while isWanted: () -> Bool = { true }
+  ) async throws(StoreError) -> UnreadCount {
+    let read = { [self] () async throws(StoreError) in try await readCount(in: snapshot, while: isWanted) }
+    return try await readings.pass(as: snapshot.view.account, read)
+  }
+
+  private func readCount(
+    in snapshot: FeedSnapshot, while isWanted: () -> Bool
+  ) async throws(StoreError) -> UnreadCount {
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     let scan = FeedScan(snapshot, at: nil, retentionFloor: floor, in: store, sharing: recent)
     countScan()
@@ -84,6 +97,7 @@ extension FeedReader {
     let next = { () async throws(StoreError) in try await scan.next() }
     while !count.counts.isCapped, let found = try await scans.pass(as: snapshot.view.account, next) {
       count.add(found, of: scan)
+      try checkIsWanted(isWanted)
     }
     return count
   }

@@ -42,6 +42,13 @@ struct Request {
   /// answers that take long.
   func onClientGone(_ action: @escaping () -> Void) { answer.onClientGone(action) }
 
+  /// A question for work that takes long: true while the client is there and has no answer.
+  func interest() -> () -> Bool {
+    let client = ClientPresence()
+    onClientGone { client.isThere = false }
+    return { [answer] in client.isThere && !answer.isAnswered }
+  }
+
   /// True if it has been answered already, because it took too long.
   var isAnswered: Bool { answer.isAnswered }
 
@@ -62,4 +69,8 @@ struct Request {
   }
 
   var actor: Actor { get throws(Refusal) { try known().actor } }
+}
+
+private final class ClientPresence {
+  var isThere = true
 }

@@ -33,6 +33,7 @@ final class LoopServices {
   let administration: RedisStore
   let counts = RequestCounts()
   let slots = ConnectionSlots()
+  let readings = ReadingsUnderWay()
   let streams: StreamRegistry
   let waitingSockets: WaitingSockets
   var clientIDs = ClientIDs()

@@ -35,8 +35,13 @@ enum Feeds {
         throw Refusal(.unauthorized, "the token expired while this request was waiting")
       }
     } else {
-      page = try await services.feed.page(for: account, after: cursor, limit: limit)
+      let isWanted = request.interest()
+      page = try await services.readings.count(as: account) { () async throws(Refusal) in
+        try await services.feed.page(for: account, after: cursor, limit: limit, while: isWanted)
+      }
     }
+    // An account that sees little of what is there pays for all that was read, too.
+    services.owe(Price.page(of: max(page.entriesRead - limit, 0)), .reads, of: request.caller)
     var text = JSONText(capacity: 512 * (page.notifications.count + 1))
     text.field("notifications", page.notifications)
     text.field("cursor", page.cursor.text)
@@ -47,7 +52,11 @@ enum Feeds {
   private static func counts(
     _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> HTTPResponse {
-    let count = try await services.feed.count(for: try request.known().account())
+    let account = try request.known().account()
+    let isWanted = request.interest()
+    let count = try await services.readings.count(as: account) { () async throws(Refusal) in
+      try await services.feed.count(for: account, while: isWanted)
+    }
     services.owe(Price.page(of: count.entriesRead), .reads, of: request.caller)
     return .json(rendered: count.counts.json)
   }
@@ -69,12 +78,13 @@ enum Feeds {
     let caller = try request.known()
     let account = try caller.account()
     let device = caller.actor.device
-    let count =
+    let count = try await services.readings.count(as: account) { () async throws(Refusal) in
       if let id = upTo {
         try await services.feed.markRead(account: account, device: device, upTo: id)
       } else {
         try await services.feed.markRead(account: account, device: device, items: items ?? [])
       }
+    }
     return .json(["read": .integer(Int64(count))])
   }
 }
