@@ -27,5 +27,7 @@ package struct AuditPlace: Sendable, Hashable {
       let number = Int64(String(Substring(parts[1]))), milliseconds >= 0, number >= 0
     else { return nil }
     (self.milliseconds, self.number) = (milliseconds, number)
+    // Redis refuses other forms, and the id before all others.
+    guard self.text == text, (milliseconds, number) != (0, 0) else { return nil }
   }
 }

@@ -99,7 +99,8 @@ import Testing
         pages += 1
       } while cursor != nil && pages < 9
       #expect(found == (1...7).reversed().map { "serverId=\($0)" })
-      for cursor in ["x", "1", "-1-1", "1-2-3", "+", "(1-1", "99999999999999999999-1"] {
+      for cursor in ["x", "1", "-1-1", "1-2-3", "+", "(1-1", "99999999999999999999-1", "0-0", "00-1", "+1-1"]
+      {
         #expect(try broker.ask("GET", "/v1/audit?cursor=\(cursor)", as: ops).status == 400)
       }
     }
