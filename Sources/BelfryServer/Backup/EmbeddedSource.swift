@@ -11,7 +11,7 @@ struct EmbeddedSource {
 
   init(_ configuration: Configuration, _ progress: (BackupProgress) -> Void) throws(BackupError) {
     folder = try Folder.resolve(configuration.dataFolder)
-    guard Folder.exists(folder + "/redis") else {
+    guard try Folder.isThere(folder + "/redis") else {
       throw BackupError(
         .nothingThere, "no broker has run an embedded Redis in this folder", at: folder,
         advice: "--data DIR names the broker's data folder, and --redis URL a separate Redis")

@@ -10,6 +10,15 @@ enum Folder {
 
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+  /// The same, but a folder that this user may not enter is an error and not one that is not there.
+  static func isThere(_ path: String) throws(BackupError) -> Bool {
+    if exists(path) { return true }
+    guard errno != EACCES else {
+      throw .refused("permission denied: run it as the broker's user (sudo -u)", at: path)
+    }
+    return false
+  }
+
   /// The absolute path, without links.
   static func resolve(_ path: String) throws(BackupError) -> String {
     guard let resolved = unsafe realpath(path, nil) else {

@@ -1,4 +1,5 @@
 import BelfryBytes
+import BelfryHooks
 import BelfryRedis
 
 /// A configuration as `belfry serve` would read it, with all its mistakes. It lets operators check a
@@ -57,6 +58,7 @@ package struct ConfigurationReport: Sendable, Hashable {
     let unreadable = ServerCertificate.findUnreadable(configuration.tls)
     mistakes += unreadable
     if unreadable.isEmpty { check(configuration.tls) }
+    if let mistake = VAPIDKey.findUnreadable(configuration.push) { mistakes.append(mistake) }
     if let url = configuration.redisURL { return check(redis: url) }
     do throws(StartError) {
       _ = try RedisExecutable.find(configuration.embeddedRedis.server)

@@ -62,6 +62,7 @@ final class ServerCertificate: Sendable {
         throw Self.refused(error, certificateFile, keyFile)
       }
       Log.line("the certificate has changed", ["until": Self.until(tls)])
+      if let flaw = Self.flaw(of: tls) { Log.line(flaw) }
     }
   }
 
@@ -91,9 +92,11 @@ final class ServerCertificate: Sendable {
   }
 
   /// The reason for clients to reject the certificate; nil: there is none.
-  var flaw: String? {
+  var flaw: String? { Self.flaw(of: tls) }
+
+  private static func flaw(of tls: ServerTLS) -> String? {
     let (times, now) = (tls.context.certificateTimes, WallClock.nowMilliseconds() / 1_000)
-    if now > times.upperBound { return "the certificate has expired, at \(until)" }
+    if now > times.upperBound { return "the certificate has expired, at \(until(tls))" }
     let begin = Timestamp.text(milliseconds: times.lowerBound * 1_000)
     return now < times.lowerBound ? "the certificate is not valid before \(begin)" : nil
   }
