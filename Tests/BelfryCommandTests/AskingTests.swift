@@ -30,7 +30,7 @@ import Testing
 
   @Test(arguments: [
     ("forbidden", 403, "this needs an operator's token", "--role operator"),
-    ("forbidden", 403, "only its owner may delete the server", "--role app"),
+    ("forbidden", 403, "only the owner may delete the server", "--role app"),
     ("muted", 403, "alice is muted", "when its time is up"),
     ("banned", 403, "alice is banned", "can lift the ban"),
     ("notMember", 403, "you are no member", "server mine and belfry group mine"),

@@ -141,9 +141,9 @@ import Testing
     ("server decline", "a message to the account that asked"),
     ("server refuse", "a message to the account that asked"),
     ("channel decline", "a message to the account that asked"),
-    ("server accept", "unlike the message of a decline or refusal"),
-    ("server approve", "unlike the message of a decline or refusal"),
-    ("channel accept", "unlike the message of a decline or refusal"),
+    ("server accept", "that of a decline or a refusal does"),
+    ("server approve", "that of a decline or a refusal does"),
+    ("channel accept", "that of a decline or a refusal does"),
   ])
   func `the help tells who reads a postscript`(name: String, readers: String) throws {
     let command = try #require(table.commands.first { $0.name == name })

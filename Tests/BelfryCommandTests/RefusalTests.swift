@@ -40,13 +40,14 @@ import Testing
 
   @Test(arguments: [
     (
-      ["server", "update", "12", "--name", "x"], "only its owner may do this: change it",
+      ["server", "update", "12", "--name", "x"], "only the owner may do this: change it",
       "member list shows the admins"
     ),
     (
-      ["group", "update", "12", "--name", "x"], "only its owner or admins may do this: x", "group show names"
+      ["group", "update", "12", "--name", "x"], "only the owner or an admin may do this: x",
+      "group show names"
     ),
-    (["room", "delete", "12", "--yes"], "only its host may do this: delete it", "room show names the host"),
+    (["room", "delete", "12", "--yes"], "only the host may do this: delete it", "room show names the host"),
     (["stats"], "this needs an app's or an operator's token", "on the broker's machine"),
     (
       ["send", "--to", "bob", "--body", "x", "--from", "carol"], "you cannot send as carol",

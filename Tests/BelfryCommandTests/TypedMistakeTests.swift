@@ -18,7 +18,7 @@ import Testing
 
   @Test(arguments: [
     (["server", "delete", "12", "wes"], "wes is not understood"),
-    (["resend", "382919632803229696", "--body", "x"], "A notification is resent by its --client-id"),
+    (["resend", "382919632803229696", "--body", "x"], "repeat all options of the send with its --client-id"),
     (["send", "--to", "bob", "--body", "x", "--push-content", "y"], "--push-content needs --push"),
   ])
   func `no hint leads further into the mistake`(words: [String], said: String) throws {

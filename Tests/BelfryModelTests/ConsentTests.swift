@@ -31,7 +31,7 @@ import Testing
   @Test(arguments: [["bob"], ["carol", "bob"]] as [[AccountID]])
   func whoIsNotWantedIsRefusedAndNobodyIsSentAnything(accounts: [AccountID]) throws {
     let refusal = Refusal(
-      .blocked, "bob does not accept notifications from you; nothing was sent", field: "toAccids")
+      .blocked, "bob does not accept notifications from you; nothing was done", field: "toAccids")
     var nobody = try desk { $0.mayWrite = .nobody }
     #expect(nobody.refusal(of: try send(accounts, by: Self.stranger)) == refusal)
     var blocking = try Desk([BlockAccount("sam", by: "bob", actor: Actor(account: "bob"), isBlocked: true)])
@@ -139,7 +139,7 @@ import Testing
     try desk.carryOut(BlockAccount("mia", by: "max", actor: Actor(account: "max"), isBlocked: true))
     #expect(
       desk.refusal(of: invite)
-        == Refusal(.blocked, "max does not accept invitations from you; nothing was sent", field: "accids"))
+        == Refusal(.blocked, "max does not accept invitations from you; nothing was done", field: "accids"))
   }
 
   @Test func whoDoesNotWantToBePutSomewhereIsAsked() throws {

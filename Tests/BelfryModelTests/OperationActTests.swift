@@ -17,9 +17,9 @@ struct OperationActTests {
     let answer = AnswerServerApplication(
       ServerDesk.server, actor: ServerDesk.mia,
       id: RequestID(.application, of: "sam", in: ServerDesk.space), isAccepted: true)
-    #expect(desk.refusal(of: answer)?.detail == "only its owner or admins may approve an application")
+    #expect(desk.refusal(of: answer)?.detail == "only the owner or an admin may approve an application")
     let handOver = HandOverServer(ServerDesk.server, actor: ServerDesk.mia, to: "mia")
-    #expect(desk.refusal(of: handOver)?.detail == "only its owner may hand over the server")
+    #expect(desk.refusal(of: handOver)?.detail == "only the owner may hand over the server")
   }
 
   @Test func aSecondAnswerIsRefusedWithoutAnId() throws {

@@ -131,7 +131,7 @@ struct FirstLine {
   private static let pattern = Array("HTTP/0.0".utf8)
   private static let majorPlace = 5
   private static let minorPlace = 7
-  private static let versionRule = "the version must be HTTP/1.1"
+  private static let versionRule = "the version must be HTTP/1.1 or HTTP/1.0"
 
   private static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -208,11 +208,11 @@ package final class PushDispatcher {
     case .gone, .refused: isGood = true
     case .failed(let cause, _):
       (isGood, statistics.failed) = (false, statistics.failed + 1)
-      if rows.fail(origin, now: .now) { report("push receiver fails", nil, origin, cause) }
+      if rows.fail(origin, now: .now) { report("push gateway or service fails", nil, origin, cause) }
     case .notTried: isGood = nil
     }
     if isGood == true {
-      if rows.succeed(origin) { report("push receiver succeeds again", nil, origin, nil) }
+      if rows.succeed(origin) { report("push gateway or service succeeds again", nil, origin, nil) }
       breakers[origin] = nil
     } else {
       // A breaker whose pause is over is made again at the next failure.

@@ -53,7 +53,7 @@ package enum SharedFields {
     "postscript", .text(characters: 0...Limits.messageCharacters), "a message to the account that asked")
   package static let unusedPostscript = Field(
     "postscript", .text(characters: 0...Limits.messageCharacters),
-    "no notification contains it, unlike the message of a decline or refusal")
+    "the notification of an acceptance does not carry it; that of a decline or a refusal does")
   /// The names of the message that comes with an invitation, an application or the answer to one: spaces differ in them.
   package static let accompanyingNames = ["postscript", "reason", "message"]
   package static let muteDuration = Field(

@@ -48,9 +48,8 @@ package enum OpenAPIDocument {
 
     A refused request is answered with a problem document (RFC 9457), whose `code` is a stable error code. In \
     addition to the responses that each operation lists, any request can be answered with 405 \
-    `methodNotAllowed` (the header `Allow` lists the methods), 408 `timeout`, 413 or 431 `tooLarge`, 400 \
-    `malformed` and 501 `unsupportedEncoding`. A request line that is too long or not HTTP is answered with 400 \
-    or 414, without a problem document.
+    `methodNotAllowed` (the header `Allow` lists the methods), 408 `timeout`, 413, 414 or 431 `tooLarge`, 400 \
+    `malformed`, 501 `unsupportedEncoding`, 503 `busy` and 505 `unsupportedVersion`.
 
     If the broker is configured to allow pages of the request's `Origin`, responses have the CORS headers. If \
     the broker gives session cookies (`POST /v1/session`), a cookie replaces the token that it was made from. A \

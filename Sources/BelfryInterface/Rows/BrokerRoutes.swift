@@ -150,7 +150,8 @@ extension BrokerRoutes {
       "not pushed because the notification was read, recalled or no longer visible to the account"),
     .always(
       "removed", .count, "pushers removed because the gateway or push service no longer knows the device"),
-    .always("givenUp", .count, "given up after a day of failures, or because too many were waiting"),
+    .always(
+      "givenUp", .count, "given up: after a day of failures, as refused, or because too many were waiting"),
   ]
 
   private static let webhooks: [Property] = [

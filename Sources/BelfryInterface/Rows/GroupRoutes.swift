@@ -22,7 +22,7 @@ package enum GroupRoutes {
     "reason", .text(characters: 0...Limits.messageCharacters), "a short reason")
   private static let unusedReason = Field(
     "reason", .text(characters: 0...Limits.messageCharacters),
-    "no notification contains it, unlike the reason of a decline or refusal")
+    "the notification of an acceptance does not carry it; that of a decline or a refusal does")
   private static let message = Field(
     "message", .text(characters: 0...Limits.messageCharacters), "a message to the invitees")
   private static let withMembers = Field("members", .flag, "whether to include up to 200 members")

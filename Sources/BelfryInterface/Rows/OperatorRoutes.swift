@@ -73,7 +73,8 @@ package enum OperatorRoutes {
       .always("status", .count, "the HTTP status of the response"),
       .always("role", .text, "the caller's role: app or operator"),
       .sometimes("keyId", .id, "the key that the caller used"),
-      .sometimes("address", .text, "the caller's address, as far as the broker knows"),
+      .sometimes(
+        "address", .text, "the caller's address; behind a proxy that the broker does not trust, the proxy's"),
     ])
 
   package static let audit = endpoint(

@@ -14,7 +14,7 @@ package enum SendShapes {
       Property("roomId", .id, "the room that receives it"),
       Property(
         "toAccids", .list(.account, counts: 1...Limits.namedReceivers),
-        "the receivers, each once: members of that space, or any accounts if no space is given"),
+        "the receivers, each once: members of the space that is given; any accounts if none is"),
       Property(
         "toType", .choice(ToType.self),
         "the form of addressing; must match the fields that name the receivers"),
@@ -93,7 +93,7 @@ extension NotificationSetting {
     return [
       Property(
         "persistEnable", .flag,
-        "whether it is stored until it is read; otherwise only connected devices receive it",
+        "whether it is stored for devices that connect later; otherwise only connected devices receive it",
         standard: .bool(standard.persistEnable)),
       Property("pushEnable", .flag, "whether to push it", standard: .bool(standard.pushEnable)),
       Property(

@@ -40,10 +40,10 @@ extension Catalogue {
   package static let groupAllMuteChanged = NotificationType(
     315, "groupAllMuteChanged", in: .group, attach: ["on"], others: .everyMember, operator: .leftOut)
   package static let groupAdminAdded = NotificationType(
-    316, "groupAdminAdded", in: .group, attach: ["accid"], parties: "the account concerned",
+    316, "groupAdminAdded", in: .group, attach: ["accid"], parties: "the new admin",
     others: .administrators)
   package static let groupAdminRemoved = NotificationType(
-    317, "groupAdminRemoved", in: .group, attach: ["accid"], parties: "the account concerned",
+    317, "groupAdminRemoved", in: .group, attach: ["accid"], parties: "the former admin",
     others: .administrators, operator: .leftOut)
   package static let groupOwnerChanged = NotificationType(
     318, "groupOwnerChanged", in: .group, attach: ["oldOwner", "newOwner"], others: .everyMember)

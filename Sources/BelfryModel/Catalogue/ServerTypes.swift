@@ -39,7 +39,7 @@ extension Catalogue {
     others: .members)
   package static let serverEnterLeave = NotificationType(
     32, "serverEnterLeave", in: .server, attach: ["event"],
-    parties: "the account that entered or left, on all its devices")
+    parties: "the account that joined or left, on all its devices")
   package static let serverMemberJoinByInviteCode = NotificationType(
     33, "serverMemberJoinByInviteCode", in: .server, attach: ["serverInfo", "requestId", "inviteCode"],
     parties: "the joiner", others: .members)

@@ -124,7 +124,7 @@ package struct NotificationSentence {
 
   private func ofRoom(_ type: NotificationType) -> String? {
     switch type {
-    case Catalogue.roomAttendeeJoined: "\(name("accid")) joined \(room)"
+    case Catalogue.roomAttendeeJoined: "\(name("accid")) entered \(room)"
     case Catalogue.roomAttendeeLeft: roomExit
     case Catalogue.roomHandChanged:
       "\(name("accid")) \(attach["raised"] == true ? "raised" : "lowered") a hand in \(room)"

@@ -115,7 +115,7 @@ extension Draft {
     let record = try requireMember()
     guard roles.contains(record.role) else {
       let wanted =
-        Record.kind == .room ? "its host" : roles.contains(.admin) ? "its owner or admins" : "its owner"
+        Record.kind == .room ? "the host" : roles.contains(.admin) ? "the owner or an admin" : "the owner"
       throw Refusal(.forbidden, "only \(wanted) may \(what)")
     }
   }

@@ -2,7 +2,7 @@
 // it in echoes and callbacks (`acceptApplication`), is no sentence for a person.
 
 extension OperationName {
-  /// The act as it follows "only its owner may": `approve an application`.
+  /// The act as it follows "only the owner may": `approve an application`.
   package var act: String { Self.acts[self] ?? "do this" }
 
   package static let acts: [OperationName: String] = {

@@ -49,7 +49,7 @@ package struct RecallNotification: Operation {
     guard let account = actor.account, try entry.isSent(to: account, in: space, records) else {
       throw .noNotification(entry.id)
     }
-    throw Refusal(.forbidden, "only the sender may recall a notification, and only a custom one")
+    throw Refusal(.forbidden, "you can recall only custom notifications that you sent")
   }
 }
 

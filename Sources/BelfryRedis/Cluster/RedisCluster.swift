@@ -292,7 +292,7 @@ extension RedisCluster {
     for address in setUpEarly where address != owner {
       nodes[address]?.connection.setUpAgain(
         because: RedisError(
-          .unavailable, cause: "the node of the first key is known now",
+          .unavailable, cause: "the node of the keyspace's format record is known now",
           place: endpoint(at: address).description))
     }
     setUpEarly.removeAll()
@@ -363,7 +363,7 @@ extension RedisCluster {
       // The node was set up while the first key was elsewhere, and so without a look at that key.
       node(at: owner).connection.setUpAgain(
         because: RedisError(
-          .unavailable, cause: "it has become the node of the first key",
+          .unavailable, cause: "it holds the keyspace's format record now",
           place: endpoint(at: owner).description))
     }
     let now = ContinuousClock.now

@@ -87,7 +87,7 @@ final class ReplicationWait {
     ask(attempt: 1) { [self] problem in
       isAsking = false
       for waiter in asking {
-        waiter.then(problem ?? (waiter.process == process ? nil : unconfirmed("it was restarted")))
+        waiter.then(problem ?? (waiter.process == process ? nil : unconfirmed("the node was restarted")))
       }
       if !waiters.isEmpty, !isAsking { ask() }
     }
@@ -95,7 +95,7 @@ final class ReplicationWait {
 
   private func ask(attempt: Int, then: @escaping (RedisError?) -> Void) {
     guard attempt <= Self.attemptsMax, let slot = slot() else {
-      return then(unconfirmed("it no longer serves any slots"))
+      return then(unconfirmed("the node no longer serves any slots"))
     }
     connection.send { [promise] output in
       if slot.isOnItsWay { output.append(RedisCommand("ASKING")) }
@@ -118,7 +118,8 @@ final class ReplicationWait {
         }
         let count = try answers[1].integer()
         then(
-          count >= promise.replicas ? nil : unconfirmed("\(count) of \(promise.replicas) replicas have it"))
+          count >= promise.replicas
+            ? nil : unconfirmed("\(count) of \(promise.replicas) replicas have the write"))
       } catch {
         then(error)
       }
@@ -126,7 +127,7 @@ final class ReplicationWait {
   }
 
   private func unconfirmed(_ cause: String) -> RedisError {
-    RedisError(.notReplicated, cause: "\(cause): it may be lost", place: place)
+    RedisError(.notReplicated, cause: "\(cause): the write may be lost", place: place)
   }
 }
 

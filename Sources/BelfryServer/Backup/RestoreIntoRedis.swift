@@ -48,7 +48,9 @@ extension Restore {
         "it already holds a keyspace (\(String(decoding: keys.first ?? [], as: UTF8.self))), and nothing is "
           + "overwritten",
         at: session.endpoint.description,
-        advice: "stop all brokers on it; restore into another database or Redis, or empty this one first")
+        advice:
+          "restore into another Redis or another of its databases; or stop all brokers on this one and empty it first"
+      )
     }
   }
 

@@ -36,7 +36,7 @@ enum FileOpenness: Sendable {
       throw StartError(
         .secretUnusable,
         "users other than its owner may read it (mode \(mode)), and may have minted tokens with it: if that is impossible, "
-          + "run chmod 600 \(path); else delete it, and the next start makes a new one",
+          + "run chmod 600 \(path); else delete it; the broker makes a new file secret at its start",
         at: path)
     }
   }

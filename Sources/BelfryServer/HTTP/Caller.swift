@@ -226,7 +226,7 @@ extension Caller {
     let scheme = header.utf8.prefix { $0 != space }
     let token = header.utf8[scheme.endIndex...].drop { $0 == space }
     guard !token.isEmpty, HTTPHeaders.isSame(scheme, "bearer") else {
-      throw Refusal(.unauthorized, "Authorization must be: Bearer <JWT>")
+      throw Refusal(.unauthorized, "Authorization must be: Bearer <JWT or key>")
     }
     return UTF8Text(Substring(token))
   }
@@ -234,5 +234,5 @@ extension Caller {
 
 extension Refusal {
   fileprivate static let tokenNeeded = Refusal(
-    .unauthorized, "a token is needed: Authorization: Bearer <JWT>, or a key")
+    .unauthorized, "a token or a key is needed: Authorization: Bearer <JWT or key>")
 }

@@ -100,7 +100,9 @@ extension Problem {
       self.init(Refusal(.busy, "this broker has reached its memory limit for requests; try again"))
     case .accountBusy:
       self.init(
-        Refusal(.rateLimited, "too many responses are pending for this account; wait for them"))
+        Refusal(
+          .rateLimited,
+          "bodies and unread responses of this account take too much memory; read the responses first"))
     case .tooManyStreams:
       self.init(Refusal(.unavailable, "this broker has reached its limit of streams; try again"))
     }

@@ -19,7 +19,7 @@ struct MoveCancel {
     case .moving:
       // A source that has lost its latest record would be open at the same time as its target.
       if let there = try await target?.readRecord(), there.isOpen(after: record.id) {
-        throw nothing("the move to \(record.other) has finished: run it again without --cancel")
+        throw nothing("the move to \(record.other) has finished: run this command again without --cancel")
       }
       try await giveBack(record)
       return await removeCopies(record.id)
@@ -39,7 +39,7 @@ struct MoveCancel {
     else {
       throw BackupError(
         .moveUnderWay, "its format record was meanwhile changed by another belfry move", at: source.place,
-        advice: "run it again")
+        advice: "run this command again")
     }
   }
 

@@ -74,7 +74,7 @@ extension MoveRun {
       try await MoveSide.milliseconds(of: source.nodes[0]),
       try await MoveSide.milliseconds(of: target.nodes[target.node(of: key)]))
     guard expiresAt > 0, expiresAt <= now else {
-      throw differing(key, other.dump == nil ? "it is missing" : "it no longer exists")
+      throw differing(key, other.dump == nil ? "the target lacks it" : "only the target has it")
     }
   }
 

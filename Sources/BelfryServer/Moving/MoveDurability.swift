@@ -64,7 +64,7 @@ extension MoveRun {
       let facts = try await node.facts("persistence")
       guard facts["aof_last_write_status"] == "ok", .now < deadline else {
         throw BackupError(
-          .redisFailed, "it cannot write its append-only file: is the disk full?",
+          .redisFailed, "it has not written its append-only file: is the disk full or slow?",
           at: node.endpoint.description)
       }
       if facts["aof_pending_bio_fsync"] == "0", facts["aof_buffer_length"] == "0" { return }

@@ -101,7 +101,7 @@ extension MoveRun {
       throw BackupError(
         .partitionsDiffer, "\(waiting) changes are not yet relayed from one partition to others",
         at: source.place,
-        advice: "run it again at a quieter moment; belfry stats says what waits, while brokers run")
+        advice: "run this command again at a quieter moment; belfry stats says what waits, while brokers run")
     }
   }
 

@@ -92,7 +92,7 @@ struct MoveRun: Sendable {
   func overtaken(_ side: MoveSide) -> BackupError {
     BackupError(
       .moveUnderWay, "its format record was meanwhile changed by another belfry move or a broker",
-      at: side.place, advice: "run it again")
+      at: side.place, advice: "run this command again")
   }
 
   private func refuseKeys() async throws(BackupError) {

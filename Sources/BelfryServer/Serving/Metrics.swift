@@ -147,7 +147,8 @@ enum Metrics {
     },
     Metric(
       name: "belfry_push_given_up_total",
-      help: "Pushes given up after a day of failures, or because too many were waiting.", isCounter: true
+      help: "Pushes given up: after a day of failures, as refused, or because too many were waiting.",
+      isCounter: true
     ) {
       $0.push.givenUp
     },

@@ -70,7 +70,8 @@ package enum Serve {
 
   private static func log(_ event: EmbeddedRedis.Event) {
     switch event {
-    case .stoppedOrphan(let id): Log.line("redis-server of an earlier broker was stopped", ["pid": "\(id)"])
+    case .stoppedOrphan(let id):
+      Log.line("this broker stopped the redis-server of an earlier broker", ["pid": "\(id)"])
     case .started(let id, let version):
       Log.line("redis-server started", ["pid": "\(id)", "version": version])
     case .loading: Log.line("redis-server loads its data")
@@ -79,7 +80,7 @@ package enum Serve {
     case .restartFailed(let error): Log.line("redis-server does not start", ["cause": error.description])
     case .diskFull(let folder, let freeBytes):
       Log.line("the disk of redis-server is full", ["folder": folder, "freeBytes": "\(freeBytes)"])
-    case .killed: Log.line("redis-server was killed")
+    case .killed: Log.line("redis-server did not end in time and was killed by this broker")
     }
   }
 }

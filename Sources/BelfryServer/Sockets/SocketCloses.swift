@@ -16,7 +16,7 @@ extension WebSocketClose {
     switch reason {
     case .shutdown: self = .draining
     case .replaced: self.init(3_001, "another stream of the account took its place")
-    case .ended: self.init(3_002, "a request for the account ended the stream")
+    case .ended: self.init(3_002, "somebody who may act for the account ended the stream")
     case .tokenRevoked: self.init(3_002, "the token was revoked")
     case .tokenExpired: self.init(Self.unauthorized, "the token has expired")
     }

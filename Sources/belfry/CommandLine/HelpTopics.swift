@@ -25,7 +25,7 @@ extension HelpTopic {
       ),
       (
         "BELFRY_DATA",
-        "the broker's data folder, like --data of serve, check-config, backup, restore, move and token"
+        "the broker's data folder, like --data"
       ),
       ("BELFRY_MOVE_TO", "the Redis to move to, like --to of move"),
       ("BELFRY_SECRET_FILE", "the file with the secret that signs tokens, for serve, check-config and token"),

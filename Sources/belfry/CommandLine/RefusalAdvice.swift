@@ -42,7 +42,7 @@ extension CommandFailure {
     if detail.hasPrefix("you cannot send as") {
       return "leave --from out: your token is only for your own account"
     }
-    guard ["only its", "only the owner"].contains(where: detail.hasPrefix) else { return nil }
+    guard ["only the host", "only the owner"].contains(where: detail.hasPrefix) else { return nil }
     return switch command?.group {
     case "server", "channel", "member":
       "belfry server show names the owner, and belfry member list shows the admins: ask them"
@@ -106,7 +106,7 @@ extension CommandFailure {
       return "the owner or an admin can lift the ban"
     case .duplicateContent where arguments?.countsExpiryFromNow == true:
       return
-        "--expire-at counts from each attempt, so that this one differs; repeat a send with a time, such as 2026-12-24T18:00+01:00"
+        "the duration in --expire-at counts from each attempt, so this send differs from the first; give a time, such as 2026-12-24T18:00+01:00"
     case .duplicateContent:
       return "this --client-id was already used for other content; use another one for a new notification"
     case .rateLimited, .busy, .unavailable, .unknownOutcome:

@@ -53,7 +53,7 @@ extension CommandOption {
   /// Options that name the Redis, the same as those of `belfry serve`.
   fileprivate static let keyspace: [CommandOption] = [
     .value("config", "FILE", "the broker's configuration file"),
-    .value("data", "DIR", "the broker's data folder; by default data"),
+    .value("data", "DIR", "the broker's data folder; by default BELFRY_DATA or data"),
     .value("redis", "URL", "redis://, rediss:// or unix://; by default the Redis in DIR"),
     .flag("json", "print one JSON value"),
   ]

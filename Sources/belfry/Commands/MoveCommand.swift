@@ -20,7 +20,7 @@ extension Command {
         "the new number of partitions, a larger power of two; unchanged by default"),
       .flag("cancel", "cancel an unfinished move, and give the keyspace back to the old Redis"),
       .value("config", "FILE", "the broker's configuration file"),
-      .value("data", "DIR", "the broker's data folder; by default data"),
+      .value("data", "DIR", "the broker's data folder; by default BELFRY_DATA or data"),
       .flag("json", "print one JSON value"),
     ],
     changesSomething: true,

@@ -58,7 +58,7 @@ struct RouteRequest: Sendable {
   private var meantIfLeftOut: String? {
     if accountMayBeLeftOut { return "the one that the command acts for" }
     guard answersRequest else { return nil }
-    return applications == nil ? "the account's own" : "the only pending one"
+    return applications == nil ? "the acting account's own invitation" : "the only pending application"
   }
 
   var queryOptions: [Property] {

@@ -45,7 +45,7 @@ extension Command {
       ]
       + CommandOption.connection,
     strayAdvice:
-      "A notification is resent by its --client-id and with all its options; one that has an id of the broker was sent",
+      "To resend, repeat all options of the send with its --client-id. A notification that has an id was sent: there is nothing to resend",
     changesSomething: true,
     examples: [
       Example("resend --to dave --body Hello --client-id hello-1", "after a send whose answer was lost")

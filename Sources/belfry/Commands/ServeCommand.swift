@@ -32,7 +32,9 @@ extension CommandOption {
     .value("config", "FILE", "the configuration file: JSON, with // comments"),
     .value("listen", "HOST:PORT", "the address for clients; 127.0.0.1:8080 by default")
       .withNamesElsewhere("port", "host", "bind", "address"),
-    .value("data", "DIR", "the broker's folder for its secret and its Redis's data; by default data"),
+    .value(
+      "data", "DIR", "the broker's folder for its secret and its Redis's data; by default BELFRY_DATA or data"
+    ),
     .value(
       "redis", "URL",
       "redis://, rediss:// or unix://, or redis+sentinel:// (docs/sentinel.md); by default an embedded redis-server "

@@ -78,7 +78,7 @@ private struct Tail {
     switch kickReason {
     case "replaced":
       "another stream of the account\(kicker.map { ", on \($0)," } ?? "") took the place of this one (setting logins)"
-    case "ended": "a request for the account ended this stream"
+    case "ended": "somebody who may act for the account ended this stream"
     default: "the broker ended the stream for good"
     }
   }

@@ -15,7 +15,7 @@ extension Command {
       Signs the token with the broker's secret, from a file (--secret-file) or from the broker's data \
       folder (--data). Without these options, BELFRY_SECRET_FILE, BELFRY_SECRET or BELFRY_DATA names the \
       secret, as for serve; without these variables, it is in the folder data. Any JWT library can mint \
-      the same token: HS256, with the claims sub, role, exp and device.
+      the same token: HS256, with the claims sub and exp and, if wanted, role, device, scope, iss and aud.
       """,
     options: [
       .dataFolder,

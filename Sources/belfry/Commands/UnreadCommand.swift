@@ -35,7 +35,7 @@ extension Command {
             limit: limit, after: cursor, waitSeconds: isFirst ? wait : nil)
           if let gap = page.gap {
             invocation.console.complain(
-              "belfry: notifications between \(gap.from) and \(gap.to) were removed")
+              "belfry: notifications between \(gap.from) and \(gap.to) may be missing")
           }
           // The cursor of a feed has no end: a page that is not full was the last.
           return Page(items: page.notifications, cursor: page.notifications.count < limit ? nil : page.cursor)

@@ -44,7 +44,7 @@ enum BackupText {
     let secret: String
     switch report.secretPath {
     case _? where report.hasSecret:
-      secret = "Tokens stay valid if this is the broker's earlier secret."
+      secret = "The folder has a secret already. Tokens stay valid if it is the broker's earlier one."
     case let path?:
       secret =
         "There is no secret yet: copy the broker's secret to \(path) before the broker starts. Otherwise it makes a "

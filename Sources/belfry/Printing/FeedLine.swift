@@ -85,9 +85,9 @@ extension FeedLine {
     case .preferences: words = ["preferences have changed: unread notifications follow again"]
     case .retracted(let id, _): words = ["recalled \(id)"]
     case .counts(let counts): words = ["\(counts.unread)\(counts.isCapped ? " and more" : "") unread"]
-    case .gap(let from, let to): words = ["gap: notifications between \(from) and \(to) were removed"]
+    case .gap(let from, let to): words = ["gap: notifications between \(from) and \(to) may be missing"]
     case .kicked(let reason, let retry, let device):
-      words = ["kicked: \(reason)" + (device.map { " by \($0)" } ?? "") + (retry ? ", coming back" : "")]
+      words = ["kicked: \(reason)" + (device.map { " by \($0)" } ?? "") + (retry ? ", connecting again" : "")]
     case .device(let value): words = [device(value)]
     case .other(let event, let data): words = [event, data]
     case .connected, .disconnected: words = [event.name]

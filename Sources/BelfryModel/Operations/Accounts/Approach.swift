@@ -86,6 +86,6 @@ extension Records {
     let names = unwilling.map(\.text).joined(separator: ", ")
     let what = approach == .write ? "notifications" : "invitations"
     let verb = unwilling.count == 1 ? "does not accept" : "do not accept"
-    throw Refusal(.blocked, "\(names) \(verb) \(what) from you; nothing was sent", field: field)
+    throw Refusal(.blocked, "\(names) \(verb) \(what) from you; nothing was done", field: field)
   }
 }

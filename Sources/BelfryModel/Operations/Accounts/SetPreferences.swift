@@ -46,7 +46,7 @@ package struct SetPreferences: Operation {
         let field = "\(field).types[\(place)]"
         guard let known = Catalogue.type(type) else { throw .invalid(field, "is not a notification type") }
         guard known.critical != .everybody || one.level == .all else {
-          throw .invalid(field, "cannot be muted: every receiver has to hear of \(known.name)")
+          throw .invalid(field, "is \(known.name), which everybody receives: its level can only be all")
         }
       }
       if one.hasEnded(nowMilliseconds: now) {

@@ -101,7 +101,7 @@ private struct FirstNotification {
 extension Refusal {
   fileprivate static var otherNotification: Refusal {
     Refusal(
-      .duplicateContent, "this messageServerId belongs to a notification that was sent elsewhere",
+      .duplicateContent, "this messageServerId belongs to a notification that was sent to other receivers",
       field: "messageServerId")
   }
 

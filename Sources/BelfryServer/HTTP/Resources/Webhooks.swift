@@ -93,6 +93,12 @@ enum Webhooks {
       if let format { endpoint.format = format }
       if let enabled { endpoint.disabledBecause = enabled ? nil : .asked }
     }
+    if enabled == true {
+      // The receiver is said to be well again, and no success will tell how long it was not.
+      try await reading { () async throws(StoreError) in
+        try await services.administration.hastenWebhook(id, version: WebhookEndpoints.newVersion())
+      }
+    }
     return .json(.object(try await members(of: endpoint, services)))
   }
 
@@ -117,7 +123,8 @@ enum Webhooks {
         throw Refusal(
           .tooMany,
           "deliveries are still signed with \(count) replaced secrets, which is the limit; "
-            + "the first of them is used until \(Timestamp.text(milliseconds: time))")
+            + "the oldest of them is used until \(Timestamp.text(milliseconds: time)): rotate again after that"
+        )
       }
       endpoint.rotate(nowMilliseconds: now)
     }
