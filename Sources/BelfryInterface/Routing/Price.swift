@@ -27,6 +27,9 @@ package struct Price: Sendable, Hashable {
 
   /// For each further receiver of a direct send: an entry in another feed.
   package static func receivers(_ count: Int) -> Int { max(count - 1, 0) }
+  /// For the size of a send: one more for each KiB. Redis keeps all of it until retention ends, so a sender of large
+  /// notifications would otherwise fill it forty times as fast as others.
+  package static func content(bytes: Int) -> Int { bytes / 1_024 }
   /// For a search by id through the spaces of other accounts. Redis reads eight logs in the time of one send.
   package static func search(throughLogs count: Int) -> Int { count / 8 }
   /// For a page of notifications, in addition to ``read``: each hundred of them cost the loop about a millisecond.

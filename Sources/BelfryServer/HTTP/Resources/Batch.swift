@@ -51,7 +51,9 @@ extension Sending {
       guard line.count <= bytesMost else {
         throw Refusal(.tooLarge, "a line must have at most \(bytesMost) bytes; this one has \(line.count)")
       }
-      return try SendRequest(ObjectFields(of: body, in: line))
+      let request = try SendRequest(ObjectFields(of: body, in: line))
+      services.owe(Price.content(bytes: line.count), .sends, of: caller)
+      return request
     }
   }
 

@@ -16,7 +16,9 @@ enum Sending {
     _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
-    return try await send(SendRequest(ObjectFields(of: request.body)), by: caller, request, services).response
+    let body = try SendRequest(ObjectFields(of: request.body))
+    services.owe(Price.content(bytes: request.body.count), .sends, of: caller)
+    return try await send(body, by: caller, request, services).response
   }
 
   static func send(

@@ -5,7 +5,34 @@ import Testing
 
 @testable import BelfryServer
 
-@Suite struct SearchPriceTests {
+@Suite struct PriceTests {
+  /// A sender of large notifications would fill Redis many times as fast as others.
+  @Test(arguments: ["", "/batch"]) func aLargeSendIsPaidFor(path: String) async throws {
+    var limits = Limits()
+    limits.sendsPerSecondPerAccount = 1
+    try await withBroker(limits: limits) { broker in
+      let large =
+        #"{"toAccids":["alice"],"body":"\#(String(repeating: "x", count: 4_000))","#
+        + #""ext":"\#(String(repeating: "y", count: 4_000))","attach":"\#(String(repeating: "z", count: 4_000))"}"#
+      let small = #"{"toAccids":["alice"],"body":"x"}"#
+      let (mallory, bob) = (try broker.token("mallory"), try broker.token("bob"))
+      // A large one counts as twelve, which leaves ten seconds of debt.
+      #expect(try send(large, as: mallory, path, to: broker) == "sent")
+      #expect(try send(small, as: mallory, path, to: broker) == "rateLimited")
+      #expect(try send(small, as: bob, path, to: broker) == "sent")
+    }
+  }
+
+  /// The code of the refusal, or `sent`.
+  private func send(
+    _ body: String, as token: String, _ path: String, to broker: TestBroker
+  ) throws -> String {
+    let type = path.isEmpty ? "application/json" : "application/x-ndjson"
+    let answer = try broker.ask(
+      "POST", "/v1/notifications" + path, as: token, body, headers: [("Content-Type", type)])
+    return answer.json["code"]?.text ?? "sent"
+  }
+
   /// An id alone does not say in which space its notification is, and anybody may ask for any id. So a user
   /// pays for the search.
   @Test func aSearchThroughOthersSpacesIsPaidFor() async throws {
