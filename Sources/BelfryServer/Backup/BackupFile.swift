@@ -37,4 +37,11 @@ enum BackupFile {
   static func text(_ counts: KeyspaceCounts) -> String {
     counts.byName.map { "\($0.name) \($0.count)" }.joined(separator: ", ")
   }
+
+  /// The same as earlier builds wrote it, which counted some keys that expire.
+  static func textOfEarlierBuilds(_ counts: KeyspaceCounts) -> String {
+    counts.byName.map { name, count in
+      "\(name) \(name == "keys" ? count + counts.keysOnceCounted : count)"
+    }.joined(separator: ", ")
+  }
 }

@@ -35,7 +35,8 @@ final class BackupReader {
       case .end:
         contents.byteCount = reader.bytesRead
         guard isBackup else { throw isForeign }
-        guard countsNoted == BackupFile.text(contents.counts) else {
+        let texts = [BackupFile.text(contents.counts), BackupFile.textOfEarlierBuilds(contents.counts)]
+        guard let countsNoted, texts.contains(countsNoted) else {
           throw BackupError(.damaged, "it holds less than its header says", at: path)
         }
         return nil

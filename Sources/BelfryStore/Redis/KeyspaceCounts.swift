@@ -9,6 +9,8 @@ package struct KeyspaceCounts: Sendable {
   package private(set) var servers = 0
   package private(set) var groups = 0
   package private(set) var rooms = 0
+  /// Keys that expire and that earlier builds counted among ``keys``.
+  package private(set) var keysOnceCounted = 0
   /// Hashes of the accounts' names: an account has up to five keys, and there are millions of accounts.
   private var accountHashes: Set<UInt64> = []
 
@@ -25,12 +27,12 @@ package struct KeyspaceCounts: Sendable {
   }
 
   /// Keys of these kinds expire, and may be gone before a copy is counted: minutes or days after a backup was made.
-  static let expiringKinds: Set<Substring> = [
-    "active", "shares", "invitations", "copies-lease", "registration", "ticket", "offset",
-  ]
+  static let expiringKinds = kindsOnceCounted.union(["active", "shares", "invitations", "offset"])
+  private static let kindsOnceCounted: Set<Substring> = ["copies-lease", "registration", "ticket"]
 
   /// - Parameter entries: the number of entries, if the key is a log.
   package mutating func add(_ key: KeyspaceKey, entries: Int) {
+    if Self.kindsOnceCounted.contains(key.kind) { keysOnceCounted += 1 }
     if Self.expiringKinds.contains(key.kind) { return }
     keys += 1
     switch key.kind {

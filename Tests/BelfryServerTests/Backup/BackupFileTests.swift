@@ -1,3 +1,4 @@
+import BelfryStore
 import Foundation
 import TestKit
 import Testing
@@ -20,6 +21,16 @@ import Testing
     #expect(LZF.decompress([3 << 5, 2], to: 5) == nil)
     #expect(LZF.decompress([7 << 5], to: 5) == nil)
     #expect(LZF.decompress([2, 97], to: 3) == nil)
+  }
+
+  /// Earlier builds counted some keys that expire, and their backups are still good.
+  @Test func theCountsOfEarlierBuildsAreKnown() throws {
+    var counts = KeyspaceCounts()
+    for name in ["format", "copies-lease:push", "registration:b.0", "ticket:abc", "active:1"] {
+      counts.add(try #require(KeyspaceKey("belfry:{1.1}:" + name)), entries: 0)
+    }
+    #expect(BackupFile.text(counts).hasSuffix(", keys 1"))
+    #expect(BackupFile.textOfEarlierBuilds(counts).hasSuffix(", keys 4"))
   }
 
   @Test func aBackupIsReadableByItsOwnerAndHoldsNothingOfOthers() async throws {
