@@ -42,7 +42,8 @@ struct ArgumentParser {
     }
     try checkOperands()
     for option in command.options where option.isRequired && values[option.name] == nil {
-      throw UsageError("--\(option.name) is needed: \(option.meaning)")
+      let confused = option.name == "link" && values["url"] != nil ? "; --url names the broker" : ""
+      throw UsageError("--\(option.name) is needed: \(option.meaning)\(confused)")
     }
     return Arguments(operands: operands, values: values, lastInList: lastInList)
   }

@@ -90,6 +90,11 @@ extension CommandFailure {
     case .forbidden
     where !isUser && error.detail.hasPrefix("you cannot send as") && arguments?.isSet("as") == true:
       return "leave --as out: --from alone names the sender"
+    case .forbidden
+    where !isUser && arguments?.isSet("as") == true
+      && !["operator", "scope"].contains(where: error.detail.contains):
+      // A token that may act for others is there already: nobody may do this.
+      return nil
     case .forbidden:
       return isUser
         ? advice(toUserOnForbidden: error.detail, command) : advice(onForbidden: error.detail)

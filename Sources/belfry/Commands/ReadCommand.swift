@@ -23,8 +23,10 @@ extension Command {
       let arguments = invocation.arguments
       let words = try arguments.operands.flatMap { $0.split(separator: ",") }
         .map { try arguments.markedMessage(String($0)) }
-      guard (arguments.isSet("message") || !words.isEmpty) != arguments.isSet("up-to") else {
-        throw UsageError("either MESSAGE or --up-to is needed")
+      let namesSome = arguments.isSet("message") || !words.isEmpty
+      guard namesSome || arguments.isSet("up-to") else { throw UsageError("MESSAGE or --up-to is needed") }
+      guard !namesSome || !arguments.isSet("up-to") else {
+        throw UsageError("MESSAGE and --up-to cannot be combined")
       }
       let upTo = arguments.text("up-to") == "all" ? MessageID.last : try arguments.message("up-to")
       var items = (try arguments.messages("message") + words).map { ReadItem($0) }[...]

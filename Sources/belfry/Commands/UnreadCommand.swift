@@ -9,7 +9,8 @@ extension Command {
     options: [
       .value("limit", "N", "at most N, oldest first; \(ListingLimit.standard) by default"),
       .value("after", "CURSOR", "only notifications after this cursor"),
-      .value("wait", "TIME", "if nothing is unread, wait this long: \(DurationText.inputRule)"),
+      .value(
+        "wait", "TIME", "if nothing is unread, wait this long, at most 1 minute: \(DurationText.inputRule)"),
     ] + CommandOption.connection,
     examples: [
       Example("unread", "notifications that the token's account has not read"),

@@ -47,8 +47,8 @@ enum BackupText {
       secret = "The folder has a secret already. Tokens stay valid if it is the broker's earlier one."
     case let path?:
       secret =
-        "There is no secret yet: copy the broker's secret to \(path) before the broker starts. Otherwise it makes a "
-        + "new one, and all existing tokens become invalid."
+        "There is no secret yet: copy the broker's secret to \(path) before the broker starts, and push-key.pem, if there "
+        + "is one, next to it. Otherwise it makes new ones: all existing tokens and subscriptions to pushes become invalid."
     case nil:
       secret = "Tokens stay valid if the brokers keep their secret."
     }
