@@ -231,13 +231,16 @@ import Testing
     let budgets = HTTPBudgets(bodies: SharedBytes(limitBytes: 100_000, accountBytes: 100_000))
     let server = try TestServer(budgets: budgets)
     let sockets = try (0..<3).map { _ in try open(server) }
-    for socket in sockets { socket.send(0x01, [UInt8](repeating: 0x2A, count: 45_000)) }
-    var closed = 0
-    for socket in sockets {
-      socket.send(0x80, [])
-      if case .close(1_013) = try socket.hear() { closed += 1 }
+    for (index, socket) in sockets.enumerated() {
+      socket.send(0x01, [UInt8](repeating: 0x2A, count: 45_000))
+      // The first two fit in together. Each must be held before the next one is sent.
+      if index < 2 { #expect(server.eventually { budgets.bodies.heldBytes >= 45_000 * (index + 1) }) }
     }
-    #expect(closed == 1)
+    #expect(try sockets[2].hear() == .close(1_013))
+    for socket in sockets.prefix(2) {
+      socket.send(0x80, [])
+      #expect(try socket.hear() != .close(1_013))
+    }
     #expect(server.eventually { budgets.bodies.heldBytes == 0 })
   }
 }

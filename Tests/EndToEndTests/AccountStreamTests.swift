@@ -270,12 +270,7 @@ extension EndToEnd {
         try await world.redis.start()
         try await eventually { try devices(desk) == ["desk", "phone"] }
         #expect(streams.allSatisfy { !$0.isOver })
-        var again = try phone.stream(at: world[1])
-        // The loop that takes the connection may reach Redis later than the one that answered above.
-        try await eventually {
-          if again.status != 200 { again = try phone.stream(at: world[1]) }
-          return again.status == 200
-        }
+        let again = try await phone.streamWhenRedisIsBack(at: world[1])
         expectKicked(streams[0], "replaced", by: "phone")
         #expect(!again.isOver)
       }

@@ -35,23 +35,23 @@ extension EndToEnd {
         #expect(!onPhone.all.contains { $0.name == "read" })
         #expect(try phone.call("POST", "/v1/notifications/read", Self.mark(first))["read"] == "0")
 
-        func expectGone(_ when: Comment) throws {
+        func expectGone(_ when: Comment) async throws {
           #expect(try !laptop.unreadBodies().contains("first"), when)
           #expect(try laptop.unreadBodies().contains("second"), when)
-          let again = try laptop.stream(after: cursorBefore)
+          let again = try await laptop.streamWhenRedisIsBack(after: cursorBefore)
           #expect(again.wait(forBody: "second"), when)
           #expect(!again.bodies.contains("first"), when)
         }
-        try expectGone("at once")
+        try await expectGone("at once")
         for broker in world.brokers {
           await broker.stop()
           try await broker.start()
         }
-        try expectGone("after the brokers were restarted")
+        try await expectGone("after the brokers were restarted")
         await world.redis.kill()
         try await world.redis.start()
         try await eventually { try laptop.call("GET", "/v1/notifications").status == 200 }
-        try expectGone("after Redis was restarted")
+        try await expectGone("after Redis was restarted")
       }
     }
 

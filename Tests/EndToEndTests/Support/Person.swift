@@ -1,6 +1,7 @@
 import BelfryModel
 import BelfryServer
 import Foundation
+import TestKit
 import Testing
 
 /// A person at a broker: an account on a device, or a trusted caller. Only one thread may use it at a time.
@@ -59,6 +60,18 @@ final class Person: @unchecked Sendable {
     if let cursor { headers["Last-Event-ID"] = cursor }
     return try EventStream(
       port: (other ?? broker).port, path: "/v1/notifications/stream" + query, headers: headers, reads: reads)
+  }
+
+  /// Opens a stream after Redis was away. The event loop that takes the connection may reach Redis later than the one that
+  /// has answered other requests, and refuses streams until then.
+  func streamWhenRedisIsBack(after cursor: String? = nil, at other: Broker? = nil) async throws -> EventStream
+  {
+    var stream = try stream(after: cursor, at: other)
+    try await eventually("streams are refused") {
+      if stream.status == 503 { stream = try self.stream(after: cursor, at: other) }
+      return stream.status == 200
+    }
+    return stream
   }
 
   // MARK: Actions
