@@ -12,6 +12,8 @@ protocol FeedListener: AnyObject {
   func lostTrack()
   /// Something that came after this id in the space was missed.
   func missed(in space: SpaceID, since id: MessageID)
+  /// Clients are told of a mark that they take for a mark of everything, and something up to there is not read.
+  func droppedUnread()
   /// The store has said of an entry whether it is marked, which the listener may have been waiting for.
   func learnedOfMarks()
   /// The broker is shutting down.
@@ -92,6 +94,11 @@ final class AccountSession {
   func receive(_ echo: ReadEcho) {
     if isTakingSnapshot { echoes.append(echo) }
     apply(echo)
+    // Clients drop everything up to such a mark. It may have been made before the index learned of a space, whose entries are
+    // then not read, and a scan may have shown them before the mark arrived here.
+    if echo.upTo != nil, read?.lagging.isEmpty == false {
+      for listener in listeners { listener.droppedUnread() }
+    }
   }
 
   /// Something arrived in a space of the account.

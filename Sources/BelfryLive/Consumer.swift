@@ -155,6 +155,14 @@ package final class Consumer: FeedListener {
     setbacks += 1
   }
 
+  /// Catches up as a client that comes back: it is told of the mark once more, and then shown what is not read up to there.
+  func droppedUnread() {
+    guard state == .live || state == .catchingUp else { return }
+    isResuming = true
+    setbacks += 1
+    lostTrack()
+  }
+
   /// Up to which id the store has served the space, or is about to. Entries up to there may still be on their way to the
   /// ring: if one of their messages is missed, nothing is missing.
   func servedByStore(in space: SpaceID) -> MessageID {

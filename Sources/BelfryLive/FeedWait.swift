@@ -34,6 +34,8 @@ package final class FeedWait: FeedListener {
   func missed(in space: SpaceID, since id: MessageID) {}
   /// Nothing to do: a page is judged by the store.
   func learnedOfMarks() {}
+  /// Nothing to do: a page is no stream, whose client would be told of the mark.
+  func droppedUnread() {}
   func sendAway() { end() }
 
   /// Called before the page is read.

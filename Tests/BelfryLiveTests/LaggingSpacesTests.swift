@@ -13,7 +13,7 @@ import Testing
   @Test func whoBeginsAnewIsShownEachOnce() async throws {
     try await withLaggingStage { stage in
       for server in stage.servers { try await stage.join(server, runner: stage.runner) }
-      try await stage.openAndSettle()
+      try await stage.openAndSettle { $0.held.count >= stage.servers.count }
       let shown = stage.client.held
       #expect(shown.count > FeedCursor.laggingLimit)
       let preference = Preference(
@@ -42,11 +42,38 @@ import Testing
     }
   }
 
+  /// Everything is marked before the index learns of the servers. The message of that mark arrives after a second device was
+  /// shown what is not read there, and devices drop everything up to the mark.
+  @Test func aMarkThatArrivesLateTakesNothingAway() async throws {
+    try await withLaggingStage { stage in
+      try stage.client.open(stage.hub)
+      let sent = try await stage.missJoining()
+      let last = try stage.send(to: stage.known)
+      try await stage.settle { $0.held.contains(last) }
+      // Entries of the very millisecond are marked one by one.
+      stage.memory.clockMilliseconds += 10
+      _ = try await stage.hub.feed.markRead(account: "bob", device: nil, upTo: last)
+      relay(stage.memory)
+      let second = Client("bob")
+      defer { second.cut() }
+      try second.open(stage.hub)
+      try await stage.settleWithoutMessages(second) { $0.held.isSuperset(of: sent) }
+      try #require(second.held.isSuperset(of: sent))
+      try await stage.settle { $0.held.isSuperset(of: sent) }
+      try await stage.settleWithoutMessages(second) { $0.knowsRead(last) && $0.held.isSuperset(of: sent) }
+      for client in [stage.client, second] {
+        #expect(client.held.isSuperset(of: sent))
+        #expect(client.knowsRead(last) && !client.held.contains(last))
+        #expect(client.doubled.isEmpty)
+      }
+    }
+  }
+
   /// In more spaces than the cursor has room for, the cursor has passed an entry whose live message was missed.
   @Test(arguments: [false, true]) func whatWasMissedIsShownOnce(isShownAgain: Bool) async throws {
     try await withLaggingStage { stage in
       for server in stage.servers { try await stage.join(server, runner: stage.runner) }
-      try await stage.openAndSettle()
+      try await stage.openAndSettle { $0.held.count >= stage.servers.count }
       var sent = try stage.servers.map(stage.send)
       stage.live.lose { [known = stage.known] space, _ in space != .server(known) }
       sent.append(try stage.send(to: stage.known))
@@ -161,7 +188,7 @@ private final class LaggingStage {
     return try #require(commit.ids.first)
   }
 
-  func openAndSettle(until isDone: (Client) -> Bool = { _ in true }) async throws {
+  func openAndSettle(until isDone: (Client) -> Bool) async throws {
     try client.open(hub)
     try await settle(until: isDone)
   }
@@ -169,6 +196,11 @@ private final class LaggingStage {
   func settle(until isDone: (Client) -> Bool) async throws {
     try await BelfryLiveTests.settle(client, loop, live) { isDone(client) }
     try await BelfryLiveTests.settle(client, loop, live)
+  }
+
+  /// Live messages stay under way.
+  func settleWithoutMessages(_ client: Client, until isDone: (Client) -> Bool) async throws {
+    try await BelfryLiveTests.settle(client, loop) { isDone(client) }
   }
 
   /// It takes little at a time, so that it is cut off before it is shown anything again.
