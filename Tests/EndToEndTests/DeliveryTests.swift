@@ -151,5 +151,25 @@ extension EndToEnd {
         #expect(try owner.unreadBodies() == ["one", "six"])
       }
     }
+
+    /// Each receiver's lists are read before anything is sent: more commands than a connection to Redis takes at a time.
+    @Test func aBatchToFifteenThousandReceiversIsSent() async throws {
+      try await withWorld(settings: ["BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT": "100000"]) { world in
+        let owner = try Person("owner", at: world[0])
+        let lines = try (0..<30).map { line in
+          let receivers = (0..<500).map { "r\(line)-\($0)" }
+          let fields: [String: Any] = ["toAccids": receivers, "body": "line \(line)"]
+          return try JSONSerialization.data(withJSONObject: fields)
+        }
+        let answer = try Wire(port: world[0].port).request(
+          "POST", "/v1/notifications/batch",
+          headers: owner.headers.merging(["Content-Type": "application/x-ndjson"]) { $1 },
+          body: Array(Data(lines.joined(separator: Data("\n".utf8)))))
+        #expect(answer.text.split(separator: "\n").count { $0.contains(#""status":201"#) } == 30, "\(answer)")
+        for (line, receiver) in [(0, 0), (13, 250), (29, 499)] {
+          #expect(try Person("r\(line)-\(receiver)", at: world[0]).unreadBodies() == ["line \(line)"])
+        }
+      }
+    }
   }
 }

@@ -3,7 +3,8 @@ package import BelfryModel
 import BelfryRedis
 
 extension RedisStore {
-  /// Entries asked for in one pipeline. At some 20 KiB for the largest, its replies stay within 40 MiB.
+  /// Entries asked for in one pipeline. The largest has some 80 KiB, so its replies stay within 160 MiB, and within
+  /// ``RedisLimits/replyBytesMax`` by far.
   static let entriesPerPipeline = 2_000
 
   package func entries(_ requests: [LogRequest]) async throws(StoreError) -> [[LogEntry]] {

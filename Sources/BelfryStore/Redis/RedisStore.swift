@@ -143,14 +143,14 @@ package final class RedisStore: Store {
 // MARK: - Asking Redis
 
 extension RedisStore {
-  /// Sends the commands together. The caller looks for error replies.
+  /// Sends the commands together, or in parts if there are thousands. The caller looks for error replies.
   /// - Parameter isAwaited: true if others will rely on the replies, which must then not be lost with their
   ///   node.
   func pipeline(
     _ commands: [RedisCommand], isAwaited: Bool = false, at place: @autoclosure () -> String
   ) async throws(StoreError) -> [RedisReply] {
     do throws(RedisError) {
-      let replies = try await redis.sendPipeline(commands, isAwaited: isAwaited).withCausesOfAborts
+      let replies = try await sendInParts(commands, isAwaited: isAwaited).withCausesOfAborts
       if replies.contains(where: \.isFromReplica) { redis.lookAgain() }
       if replies.contains(where: \.isRefusalForMemory) { onWrite?(.refusedForMemory) }
       return replies
@@ -158,6 +158,26 @@ extension RedisStore {
       throw StoreError(error, ofWrite: commands.contains(where: \.isWrite), at: place())
     }
   }
+
+  private func sendInParts(
+    _ commands: [RedisCommand], isAwaited: Bool
+  ) async throws(RedisError) -> [RedisReply] {
+    let parts = PipelineParts(of: commands, commandsEach: Self.commandsPerPipeline)
+    if parts.ends.count <= 1 { return try await redis.sendPipeline(commands, isAwaited: isAwaited) }
+    var replies: [RedisReply] = []
+    replies.reserveCapacity(commands.count)
+    var start = 0
+    for end in parts.ends {
+      replies += try await redis.sendPipeline(Array(commands[start..<end]), isAwaited: isAwaited)
+      start = end
+    }
+    return replies
+  }
+
+  /// The commands of one caller that are under way together. A connection takes four times as many, from all callers
+  /// (``RedisLimits/unansweredCommandsMax``), and refuses more: a batch with 15,000 receivers would fail each time, and so would
+  /// what others ask meanwhile.
+  static let commandsPerPipeline = 4_096
 
   /// Calls functions, each with the clock of the partition that it works in. If the library is missing, it is
   /// loaded first: a call that found no function has done nothing and may be made again. If Redis refuses the
