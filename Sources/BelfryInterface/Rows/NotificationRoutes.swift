@@ -36,7 +36,7 @@ package enum NotificationRoutes {
       RouteBody.Form.lines.mediaType,
       "one line per notification, in the same order: its `status`, and the fields of a receipt or of a problem"
     ),
-    options: sendOptions)
+    options: RouteOptions(hasCommand: false, scope: .send, isAudited: false, price: .batch))
 
   private static let newBody = Field("body", .text(bytes: 0...Limits.bodyBytes), "the new body")
   private static let newExt = Field("ext", .text(bytes: 0...Limits.extBytes), "the new ext")

@@ -114,7 +114,8 @@ final class RoutedRequest: HTTPRoutedRequest {
     try services.take(price, of: caller)
     if match.route.body.form == .none { try given.parts.requireNoBody() }
     let work = try match.handler.prepare(&given.parts)
-    services.owe(price.perName * given.parts.namedCount, price.pace, of: caller)
+    let further = price.body(names: given.parts.namedCount, bytes: given.parts.body.count)
+    services.owe(further, price.pace, of: caller)
     return work
   }
 

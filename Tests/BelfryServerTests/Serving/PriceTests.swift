@@ -23,6 +23,25 @@ import Testing
     }
   }
 
+  /// An update is an operation, which costs five however small it is.
+  @Test(arguments: [(bytes: 1, debts: 1...5), (bytes: 4_000, debts: 20...30)])
+  func aLargeUpdateIsPaidFor(bytes: Int, debts: ClosedRange<Int>) async throws {
+    var limits = Limits()
+    limits.sendsPerSecondPerAccount = 1
+    try await withBroker(limits: limits) { broker in
+      let alice = try broker.token("alice")
+      let sent = try broker.ask("POST", "/v1/notifications", as: alice, #"{"toAccids":["alice"],"body":"x"}"#)
+      let path = "/v1/notifications/" + (try #require(sent.json["messageServerId"]?.text))
+      // Six bytes for each.
+      let text = String(repeating: #"\u0078"#, count: bytes)
+      #expect(
+        try broker.ask("PATCH", path, as: alice, #"{"body":"\#(text)","ext":"\#(text)"}"#).status == 200)
+      let refused = try broker.ask("PATCH", path, as: alice, #"{"body":"y"}"#)
+      #expect(refused.code == "rateLimited")
+      #expect(debts.contains(Int(refused.headers["retry-after"] ?? "") ?? 0), "\(refused)")
+    }
+  }
+
   /// The code of the refusal, or `sent`.
   private func send(
     _ body: String, as token: String, _ path: String, to broker: TestBroker

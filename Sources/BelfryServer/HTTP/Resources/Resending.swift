@@ -14,7 +14,6 @@ extension Sending {
     let caller = try request.known()
     let body = try SendRequest(ObjectFields(of: request.body), isResend: true)
     try body.requireName()
-    services.owe(Price.content(bytes: request.body.count), .sends, of: caller)
     guard let id = body.messageServerId else {
       return try await send(body, by: caller, request, services).response
     }

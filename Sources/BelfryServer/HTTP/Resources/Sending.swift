@@ -17,7 +17,6 @@ enum Sending {
   ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     let body = try SendRequest(ObjectFields(of: request.body))
-    services.owe(Price.content(bytes: request.body.count), .sends, of: caller)
     return try await send(body, by: caller, request, services).response
   }
 
