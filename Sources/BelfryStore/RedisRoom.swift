@@ -12,6 +12,9 @@ package struct NodeMemory: Sendable, Hashable {
     self.limitBytes = limitBytes
   }
 
+  /// The used part of the limit; nil if there is no limit.
+  package var usedShare: Double? { limitBytes > 0 ? Double(usedBytes) / Double(limitBytes) : nil }
+
   package var isUsedUp: Bool { limitBytes > 0 && usedBytes > limitBytes }
 
   /// True if the node can take writes for a while. A node at its limit has a few bytes free between two
@@ -36,6 +39,8 @@ package struct RedisRoom: Sendable, Hashable {
     self.isDiskFull = isDiskFull
   }
 
+  /// The used part of the limit, on the node with the least room; nil if no node has a limit.
+  package var memoryUsedShare: Double? { memory.compactMap(\.usedShare).max() }
   package var isMemoryUsedUp: Bool { memory.contains(where: \.isUsedUp) }
   package var hasHeadroom: Bool { memory.allSatisfy(\.hasHeadroom) }
 

@@ -58,7 +58,7 @@ package final class Callbacks {
   private let settings: [CallbackSettings]
   /// The callbacks by env, then by event.
   private let places: [String: [String: Int]]
-  private var breakers: [CircuitBreaker]
+  private var healths: [CallbackHealth]
   /// The ids of this loop's questions: a random word that no other loop has, and a number.
   private let word = String(UInt64.random(in: .min ... .max), radix: 36)
   private var count = 0
@@ -66,9 +66,11 @@ package final class Callbacks {
 
   /// A change that operators should know of.
   package enum Event: Sendable, Hashable {
+    /// The callback at this origin has given no usable answer, for the first time in a row.
+    case fails(origin: String, cause: String)
     /// The callback at this origin has failed too often, for the last time for this reason. It is not asked for a while.
     case pauses(origin: String, cause: String)
-    /// The first usable answer after that.
+    /// The first usable answer after either.
     case answersAgain(origin: String)
   }
 
@@ -82,7 +84,7 @@ package final class Callbacks {
     self.loop = loop
     self.client = client
     self.report = report
-    breakers = settings.map { _ in CircuitBreaker() }
+    healths = settings.map { _ in CallbackHealth() }
     var places: [String: [String: Int]] = [:]
     for (index, callback) in settings.enumerated() {
       for event in callback.events { places[callback.env, default: [:]][event] = index }
@@ -111,7 +113,7 @@ package final class Callbacks {
   package func ask<Made>(
     _ callback: Int, _ question: CallbackQuestion, use: (CallbackAnswer) throws(Refusal) -> Made
   ) async throws(Refusal) -> Made {
-    guard breakers[callback].begin(now: .now) else {
+    guard healths[callback].begin(now: .now) else {
       statistics.skipped += 1
       let words = "has failed several times, and Belfry asks it again only after some seconds"
       return try withoutAnswer(callback, because: words, use)
@@ -171,13 +173,13 @@ package final class Callbacks {
   }
 
   private func end(_ callback: Int, isGood: Bool?, because cause: String = "") {
-    let wasOpen = breakers[callback].isOpen
-    breakers[callback].end(isGood: isGood, now: .now)
     let origin = settings[callback].url.origin
-    switch (wasOpen, breakers[callback].isOpen) {
-    case (false, true): report(.pauses(origin: origin, cause: cause))
-    case (true, false): report(.answersAgain(origin: origin))
-    case (false, false), (true, true): break
+    for change in healths[callback].end(isGood: isGood, now: .now) {
+      switch change {
+      case .fails: report(.fails(origin: origin, cause: cause))
+      case .pauses: report(.pauses(origin: origin, cause: cause))
+      case .answersAgain: report(.answersAgain(origin: origin))
+      }
     }
   }
 

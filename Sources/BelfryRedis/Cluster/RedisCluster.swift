@@ -46,6 +46,8 @@ package final class RedisCluster {
     didSet { if state != oldValue { onStateChange?(state) } }
   }
   package var onStateChange: ((RedisConnection.State) -> Void)?
+  /// Called when a node of a cluster is connected or lost, with its address.
+  package var onNodeChange: ((_ place: String, NodeChange) -> Void)?
   /// Called when nodes were found or dropped, or slots have moved.
   package var onMapChange: (() -> Void)?
 
@@ -83,6 +85,7 @@ package final class RedisCluster {
     isStarted = false
     state = .closed
     onStateChange = nil
+    onNodeChange = nil
     onMapChange = nil
     timer?.cancel()
     question?.cancel()
@@ -276,6 +279,7 @@ extension RedisCluster {
       state = change
       return
     }
+    if let told = nodes[address]?.noteChange(change) { onNodeChange?(place(at: address), told) }
     if case .ready = change, !isAdmitted, map.owner(of: firstSlot) == address {
       isAdmitted = true
       setUpAgain(but: address)
@@ -290,7 +294,7 @@ extension RedisCluster {
   /// record under that key yet.
   private func setUpAgain(but owner: Address) {
     for address in setUpEarly where address != owner {
-      nodes[address]?.connection.setUpAgain(
+      nodes[address]?.setUpAgain(
         because: RedisError(
           .unavailable, cause: "the node of the keyspace's format record is known now",
           place: endpoint(at: address).description))
@@ -361,7 +365,7 @@ extension RedisCluster {
     for address in wanted { node(at: address).unwantedSince = nil }
     if !isAdmitted, let owner = map.owner(of: firstSlot), node(at: owner).connection.state == .ready {
       // The node was set up while the first key was elsewhere, and so without a look at that key.
-      node(at: owner).connection.setUpAgain(
+      node(at: owner).setUpAgain(
         because: RedisError(
           .unavailable, cause: "it holds the keyspace's format record now",
           place: endpoint(at: owner).description))

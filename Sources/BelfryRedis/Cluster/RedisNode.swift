@@ -14,6 +14,10 @@ final class RedisNode {
   var slotOnItsWay: Int?
   /// The slot in which the last question about replicas was written.
   var slotOfQuestion = 0
+  /// True if its connection is being closed only to be set up once more.
+  private var isBeingSetUpAgain = false
+  /// The last change that was told.
+  private var told: NodeChange?
 
   var address: RedisEndpoint.Address { endpoint.address }
 
@@ -42,10 +46,40 @@ final class RedisNode {
     replication?.connection.reconnect(because: error)
   }
 
+  /// Closes the connection to make it again with another set-up. The node has not failed.
+  func setUpAgain(because error: RedisError) {
+    isBeingSetUpAgain = true
+    connection.setUpAgain(because: error)
+    isBeingSetUpAgain = false
+  }
+
+  /// - Returns: the change to tell; nil if nothing has changed for others. Each try to connect to a node that is away fails in
+  ///   its own words, and only the first is told.
+  func noteChange(_ state: RedisConnection.State) -> NodeChange? {
+    let change: NodeChange
+    switch state {
+    case .ready: change = .connected
+    case .lost(let error):
+      if isBeingSetUpAgain { return nil }
+      if case .lost = told { return nil }
+      change = .lost(error)
+    case .connecting, .closed: return nil
+    }
+    guard change != told else { return nil }
+    told = change
+    return change
+  }
+
   /// The number of commands without a reply.
   var unansweredCommands: Int {
     connection.unansweredCommands + (replication?.connection.unansweredCommands ?? 0)
   }
+}
+
+/// A change that operators should know of.
+package enum NodeChange: Sendable, Hashable {
+  case connected
+  case lost(RedisError)
 }
 
 /// A node as its set-up sees it.

@@ -96,6 +96,9 @@ package final class EmbeddedRedis: Sendable {
     return false
   }
 
+  /// The bytes that are free on the disk of its folder; nil if nobody knows.
+  package var freeDiskBytes: Int? { disk.freeBytes(disk.folder) }
+
   private func note(_ event: Event) {
     if case .diskFull = event { hasEndedOnFullDisk.store(true, ordering: .relaxed) }
   }

@@ -51,6 +51,8 @@ final class Broker: Sendable {
   private let redis: RedisEndpoint
   /// True if the disk of the embedded Redis is full. Always false for a Redis of the operator's own.
   let isDiskFull: @Sendable () -> Bool
+  /// The bytes that are free on the disk of the embedded Redis; nil for a Redis of the operator's own, or if nobody knows.
+  let freeDiskBytes: @Sendable () -> Int?
   private let loops: [ServingLoop]
   private let startedAt = ContinuousClock.now
 
@@ -58,13 +60,16 @@ final class Broker: Sendable {
   ///   - redisURL: the configured URL, or that of the embedded Redis.
   ///   - readKeys: reads the keys as they are configured now; nil if they never change.
   ///   - isDiskFull: true if the embedded Redis has ended, or did not start, on a full disk.
+  ///   - freeDiskBytes: the free bytes on that disk; nil if there is no embedded Redis, or if nobody knows.
   init(
     _ configuration: Configuration, keys: TokenKeys, redisURL: String, pushKey: VAPIDKey? = nil,
     certificate: ServerCertificate? = nil, readKeys: RereadFiles<TokenKeys>.Reading? = nil,
-    isDiskFull: @escaping @Sendable () -> Bool = { false }
+    isDiskFull: @escaping @Sendable () -> Bool = { false },
+    freeDiskBytes: @escaping @Sendable () -> Int? = { nil }
   ) throws(StartError) {
     self.configuration = configuration
     self.isDiskFull = isDiskFull
+    self.freeDiskBytes = freeDiskBytes
     self.certificate = certificate
     crossOrigin = CrossOrigin(configuration.browsers)
     self.pushKey = pushKey

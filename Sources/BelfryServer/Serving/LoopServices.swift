@@ -76,6 +76,8 @@ final class LoopServices {
       userAgent: userAgent)
     callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: callbackOutbound) {
       switch $0 {
+      case .fails(let origin, let cause):
+        Log.line("callback fails", ["loop": "\(loopNumber)", "origin": origin, "cause": cause])
       case .pauses(let origin, let cause):
         Log.line(
           "callback is paused after failures", ["loop": "\(loopNumber)", "origin": origin, "cause": cause])

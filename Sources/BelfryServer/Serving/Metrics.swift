@@ -154,9 +154,17 @@ enum Metrics {
     },
   ]
 
+  /// The room that is left, for a warning before Redis refuses writes.
+  struct Room {
+    /// The used part of `maxmemory`, on the node with the least room; nil if no node has a limit.
+    var memoryUsedShare: Double?
+    /// Nil without an embedded Redis, or if nobody knows.
+    var freeDiskBytes: Int?
+  }
+
   /// - Parameter certificateExpiry: the last second of the certificate that clients are shown, since 1970. Nil
   ///   if connections are not encrypted.
-  static func text(of statistics: BrokerStatistics, certificateExpiry: Int64?) -> String {
+  static func text(of statistics: BrokerStatistics, _ room: Room, certificateExpiry: Int64?) -> String {
     var text = head(
       "belfry_build_info", "Always 1; the label is the version of this broker.", isCounter: false)
     text += "belfry_build_info{version=\"\(statistics.version)\"} 1\n"
@@ -168,7 +176,7 @@ enum Metrics {
       "belfry_settings_differing", "Settings of this broker that differ from those of the keyspace.",
       isCounter: false)
     text += "belfry_settings_differing \(statistics.keyspace.differences.count)\n"
-    text += condition(of: statistics)
+    text += condition(of: statistics) + left(room)
     text += head("belfry_requests_total", "Requests answered.", isCounter: true)
     for loop in statistics.loops {
       for (status, count) in loop.requests.sorted(by: { $0.key < $1.key }) {
@@ -210,6 +218,22 @@ enum Metrics {
     )
     for (work, count) in statistics.workFailures.sorted(by: { $0.key < $1.key }) {
       text += "belfry_periodic_failures_total{work=\"\(work)\"} \(count)\n"
+    }
+    return text
+  }
+
+  private static func left(_ room: Room) -> String {
+    var text = ""
+    if let share = room.memoryUsedShare {
+      text += head(
+        "belfry_redis_memory_used_ratio",
+        "The part of maxmemory that Redis has used, on the node with the least room.", isCounter: false)
+      text += "belfry_redis_memory_used_ratio \((share * 1_000).rounded() / 1_000)\n"
+    }
+    if let bytes = room.freeDiskBytes {
+      text += head(
+        "belfry_data_disk_free_bytes", "Free bytes on the disk of the embedded Redis.", isCounter: false)
+      text += "belfry_data_disk_free_bytes \(bytes)\n"
     }
     return text
   }

@@ -9,6 +9,7 @@ final class RedisCondition: Sendable {
 
   private struct Content {
     var refusedWrites: Set<WriteRefusal> = []
+    var memoryUsedShare: Double?
     var hasEndedOnFullDisk = false
     var signs = MemorySigns()
     var sweepDoubt: ClockDoubt?
@@ -22,6 +23,8 @@ final class RedisCondition: Sendable {
   init(report: @escaping Report) { self.report = report }
 
   var refusedWrites: Set<WriteRefusal> { content.withLock { $0.refusedWrites } }
+  /// The used part of `maxmemory`, on the node with the least room, at the last look; nil if no node has a limit.
+  var memoryUsedShare: Double? { content.withLock { $0.memoryUsedShare } }
   /// The reason for which the sweep waits; nil if it does not wait.
   var sweepDoubt: ClockDoubt? { content.withLock { $0.sweepDoubt } }
 
@@ -30,6 +33,7 @@ final class RedisCondition: Sendable {
   @discardableResult
   func note(_ room: RedisRoom) -> Set<WriteRefusal> {
     change { content in
+      content.memoryUsedShare = room.memoryUsedShare
       var refused = room.refusals
       let wasFull = content.refusedWrites.contains(.memory)
       if content.signs.isMemoryFull(wasFull: wasFull, room) { refused.insert(.memory) }

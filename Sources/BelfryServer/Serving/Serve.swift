@@ -29,7 +29,8 @@ package enum Serve {
     let broker = { (url: String, embedded: EmbeddedRedis?) throws(StartError) in
       try Broker(
         configuration, keys: keys, redisURL: url, pushKey: pushKey, certificate: certificate,
-        readKeys: readKeys, isDiskFull: { embedded?.isDiskFull ?? false })
+        readKeys: readKeys, isDiskFull: { embedded?.isDiskFull ?? false },
+        freeDiskBytes: { embedded?.freeDiskBytes })
     }
     guard let url = configuration.redisURL else {
       // This is checked before Redis is started. A broker that cannot listen would have to stop Redis again.

@@ -122,6 +122,13 @@ actor ServingLoop {
       case .connecting, .closed: break
       }
     }
+    store.onNodeChange = { [number] place, change in
+      switch change {
+      case .connected: Log.line("redis node connected", ["loop": String(number), "at": place])
+      case .lost(let error):
+        Log.line("redis node lost", ["loop": String(number), "at": place, "cause": error.description])
+      }
+    }
   }
 
   /// Ends the streams and waiting requests whose credential is not accepted any more.

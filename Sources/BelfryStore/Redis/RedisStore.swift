@@ -114,6 +114,12 @@ package final class RedisStore: Store {
     set { redis.onStateChange = newValue }
   }
 
+  /// Called when a node of a cluster is connected or lost, with its address.
+  package var onNodeChange: ((_ place: String, NodeChange) -> Void)? {
+    get { redis.onNodeChange }
+    set { redis.onNodeChange = newValue }
+  }
+
   /// Called with signs of how full the memory of Redis is: each refused write, and each commit that was done. Success is
   /// not told in a cluster, where it says nothing about the other nodes.
   package var onWrite: ((WriteSign) -> Void)? {

@@ -20,7 +20,8 @@ import Testing
       try #require(!statistics.loops.isEmpty)
       statistics.loops[0].handshakes = HandshakeStatistics(
         HTTPHandshakeCounts(done: 0, resumed: 0, failed: [:], waiting: 0))
-      let text = Metrics.text(of: statistics, certificateExpiry: 1_767_981_731)
+      let room = Metrics.Room(memoryUsedShare: 0.873_4, freeDiskBytes: 1 << 40)
+      let text = Metrics.text(of: statistics, room, certificateExpiry: 1_767_981_731)
       return (Set(text.matches(of: #/TYPE (\w+) /#).map { String($0.1) }), text)
     }
   }
@@ -32,6 +33,14 @@ import Testing
     let (names, text) = try await metrics()
     #expect(mentioned.subtracting(names) == [])
     #expect(text.contains("belfry_tls_certificate_expiry_timestamp_seconds 1767981731\n"))
+    #expect(text.contains("\nbelfry_redis_memory_used_ratio 0.873\n"))
+    #expect(text.contains("\nbelfry_data_disk_free_bytes 1099511627776\n"))
+  }
+
+  @Test func theTableOfTheDocumentationHasEveryMetric() async throws {
+    let (names, _) = try await metrics()
+    let documented = try file("docs/operations.md")
+    #expect(names.filter { !documented.contains($0) } == [])
   }
 
   @Test func everyRuleSaysWhatToDo() throws {

@@ -153,6 +153,24 @@ import Testing
       try await expectRoom(broker, "memory")
     }
   }
+
+  @Test func theUsedPartOfTheMemoryIsMeasuredWhereThereIsALimit() async throws {
+    try await withBroker { broker in
+      func share() throws -> Double? {
+        _ = try broker.ask("GET", "/readyz")
+        let text = try broker.ask("GET", "/metrics").body
+        return text.firstMatch(of: /\nbelfry_redis_memory_used_ratio ([\d.]+)\n/).flatMap {
+          Double($0.output.1)
+        }
+      }
+      #expect(try share() == nil)
+      try broker.redis.command("CONFIG", "SET", "maxmemory", "1000000000")
+      let some = try #require(try share())
+      #expect(some > 0 && some < 0.1)
+      try broker.redis.command("CONFIG", "SET", "maxmemory", "10000000")
+      #expect(try #require(try share()) > some)
+    }
+  }
 }
 
 extension RedisConditionTests {

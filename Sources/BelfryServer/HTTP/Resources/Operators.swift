@@ -17,9 +17,11 @@ enum Operators {
       .json(rendered: Array(try RecordJSON.text(await services.administration.nodes()).utf8))
     },
     BrokerRoutes.metrics.handled { _, services throws(Refusal) in
-      let statistics = await services.broker.statistics()
+      let broker = services.broker
+      let room = Metrics.Room(
+        memoryUsedShare: broker.condition.memoryUsedShare, freeDiskBytes: broker.freeDiskBytes())
       let text = Metrics.text(
-        of: statistics, certificateExpiry: services.broker.certificate?.expirySeconds)
+        of: await broker.statistics(), room, certificateExpiry: broker.certificate?.expirySeconds)
       return HTTPResponse(status: 200, type: BrokerRoutes.metricsMediaType, body: Array(text.utf8))
     },
   ]

@@ -1,0 +1,34 @@
+/// The failures of one callback: they decide if it is asked, and what the log is told.
+struct CallbackHealth {
+  enum Change: Hashable {
+    /// The first failure of a row.
+    case fails
+    /// So many failures in a row that the callback is not asked for a while.
+    case pauses
+    /// The first usable answer after either.
+    case answersAgain
+  }
+
+  private var breaker = CircuitBreaker()
+  private var row = FailureRows<Int>(countMax: 1)
+  private static let receiver = 0
+
+  /// True if the callback may be asked now. The caller then reports the result.
+  mutating func begin(now: ContinuousClock.Instant) -> Bool { breaker.begin(now: now) }
+
+  /// - Parameter isGood: nil if nothing is known, since the question was not sent.
+  /// - Returns: what the log is to be told.
+  mutating func end(isGood: Bool?, now: ContinuousClock.Instant) -> [Change] {
+    let wasPaused = breaker.isOpen
+    breaker.end(isGood: isGood, now: now)
+    switch isGood {
+    case nil: return []
+    case true?:
+      let wasTold = row.succeed(Self.receiver)
+      return wasTold || wasPaused ? [.answersAgain] : []
+    case false?:
+      let isFirst = row.fail(Self.receiver, now: now)
+      return (isFirst ? [.fails] : []) + (breaker.isOpen && !wasPaused ? [.pauses] : [])
+    }
+  }
+}
