@@ -10,9 +10,11 @@ struct Belfry {
     let words = Array(CommandLine.arguments.dropFirst())
     if words.first == Command.serve.name { ProcessSignal.block() } else { ProcessSignal.unblock() }
     let environment = ProcessInfo.processInfo.environment
-    let runner = CommandRunner(
-      table: .belfry, environment: environment,
-      console: Console(timeZone: .current, terminal: Terminal(environment: environment)))
+    let console = Console(timeZone: .current, terminal: Terminal(environment: environment))
+    if let name = TimeZone.unknownName(in: environment) {
+      console.complain("belfry: TZ names no time zone that is known here: \(name). Times are in UTC")
+    }
+    let runner = CommandRunner(table: .belfry, environment: environment, console: console)
     Task.detached { exit(await runner.run(words).rawValue) }
     while true { pause() }
   }

@@ -127,6 +127,8 @@ import Testing
     for command in table.commands {
       for option in command.options where option.form.hasSuffix("TIME") && command.name != "token" {
         #expect(!option.meaning.contains("in seconds"), "\(command.name) \(option.form)")
+        // Its example is a length that it takes.
+        if command.name == "unread" { continue }
         #expect(option.meaning.contains("90m, 24h or 7d"), "\(command.name) \(option.form)")
       }
     }
@@ -218,7 +220,10 @@ import Testing
     #expect(throws: UsageError("there is no command create", suggestion: "server create")) {
       try table.find(["create", "server"])
     }
-    #expect(throws: UsageError("there is no command ban", suggestion: "server ban or group ban")) {
+    #expect(
+      throws: UsageError(
+        "there is no command ban", suggestion: "account block or server ban or channel block or group ban")
+    ) {
       try table.find(["ban"])
     }
     #expect(throws: UsageError("there is no command server 12", suggestion: "server show 12")) {

@@ -37,6 +37,22 @@ import Testing
       try belfry.run(words + ["2096-12-24 18:00"]).out == "7  sent, expires 2096-12-24 18:00:00 +01:00\n")
   }
 
+  @Test(arguments: ["Foo/Bar", ":Europe/Belrin"]) func `a time zone that is unknown is not taken for another`(
+    zone: String
+  )
+    throws
+  {
+    var belfry = Executable()
+    belfry.environment["TZ"] = zone
+    #expect(
+      try belfry.run("version").err
+        == "belfry: TZ names no time zone that is known here: \(zone). Times are in UTC\n")
+    for known in ["", "UTC", "Europe/Berlin", ":Europe/Berlin", "EST5EDT"] {
+      belfry.environment["TZ"] = known
+      #expect(try belfry.run("version").err.isEmpty, "\(known)")
+    }
+  }
+
   @Test func `notifications to mark are words or the values of an option`() throws {
     let server = try ScriptedServer { _, _ in [.answer(200, #"{"read":2}"#)] }
     for words in [["7", "8"], ["--message", "7", "8"], ["--message", "7,8"]] {

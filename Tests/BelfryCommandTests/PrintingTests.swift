@@ -93,6 +93,21 @@ import Testing
     #expect(table.lines(columnsLimit: 20)[1].text == "2026-01-09 18:02:11  …382947191213498368")
   }
 
+  @Test func `where an id or a link would be cut, a row takes several lines`() {
+    let id = "382947191213498368"
+    var table = TextTable(["TIME", "OPERATION", "TARGET"])
+    table.add(["2026-01-09 18:02:11", "group assign", "groupId=\(id) accid=alice"])
+    #expect(
+      table.lines(columnsLimit: 60).map(\.text)
+        == ["2026-01-09 18:02:11  group assign", "  groupId=\(id) accid=alice"])
+    #expect(table.lines(columnsLimit: 70)[1].text.hasSuffix("groupId=\(id) accid=a…"))
+    #expect(table.lines(columnsLimit: 73).map(\.text) == table.lines)
+    var links = TextTable(["WEBHOOK ID", "URL", "FAILURE"])
+    links.add([id, "https://chat.example/hooks/belfry", "it answered 500, which is no success"])
+    #expect(links.lines(columnsLimit: 80)[1].text.contains("https://chat.example/hooks/belfry"))
+    #expect(links.lines(columnsLimit: 40).map(\.text).contains("  https://chat.example/hooks/belfry"))
+  }
+
   @Test(arguments: [
     ("2026-12-24T18:00+01:00", 1_798_131_600_000), ("2026-12-24T17:00:00Z", 1_798_131_600_000),
     ("2026-12-24T17:00:00.250Z", 1_798_131_600_250), ("1798131600000", 1_798_131_600_000),
@@ -296,8 +311,6 @@ import Testing
     #expect(text(.read(.upTo(nine))) == time + "read everything up to 9")
     #expect(text(.read(.upTo(.last))) == time + "read everything")
     #expect(text(.gap(from: seven, to: nine)) == time + "gap: notifications between 7 and 9 may be missing")
-    #expect(text(.kicked(reason: "draining", retry: true)) == time + "kicked: draining, connecting again")
-    #expect(text(.kicked(reason: "replaced", retry: false)) == time + "kicked: replaced")
     #expect(text(.device(["op": "join"])) == time + #"another device: {"op":"join"}"#)
     #expect(
       text(.device(["of": "group", "operation": "create", "target": ["groupId": "12"]]))

@@ -9,6 +9,10 @@ import Testing
     (["account", "prefer", "--space", "12", "--level", "none"], "--space server:12"),
     (["webhook", "replay", "12", "--from", "86400"], "--from 1d"),
     (["account", "put-pusher", "phone", "--kind", "matrix", "--app-id", "a"], "--app TEXT"),
+    (["server", "mute", "12", "bob", "--for", "10m"], "--duration-seconds TIME"),
+    (["room", "update", "12", "--topic", "x"], "--subject TEXT"),
+    (["account", "prefer", "--space", "server:12", "--clear"], "--forget"),
+    (["server", "destroy", "12"], "server delete"), (["channel", "ban", "12", "bob"], "channel block"),
   ])
   func `the refusal shows the right words`(words: [String], meant: String) throws {
     let outcome = try Executable().run(words)
@@ -43,6 +47,8 @@ import Testing
   @Test(arguments: [
     (["server", "invite", "12", "bob,carol", "dave"], #"{"accids":["bob","carol","dave"]}"#),
     (["webhook", "update", "12", "--spaces", ""], #"{"spaces":[]}"#),
+    (["server", "create", "--name", "x", "--apply-mode", "1"], #"{"applyMode":1,"name":"x"}"#),
+    (["server", "create", "--name", "x", "--apply-mode", "joinsAtOnce"], #"{"applyMode":0,"name":"x"}"#),
     (["subscribe", "server:12"], #"{"servers":["12"],"subscribe":true}"#),
   ])
   func `forms of the same words are understood`(words: [String], body: String) throws {

@@ -67,7 +67,7 @@ struct ArgumentParser {
       try once(option, try value(of: option, attached))
     case .choice(let choices):
       let value = try value(of: option, attached)
-      guard choices.contains(value) else {
+      guard choices.contains(value) || option.otherChoices.contains(value) else {
         throw UsageError(
           "--\(name) is \(choices.joined(separator: " or ")), not \(value)",
           suggestion: NearestWord.to(value, among: choices))

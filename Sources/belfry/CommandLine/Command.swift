@@ -66,6 +66,8 @@ struct CommandOption: Sendable {
   var isRequired = false
   /// Names that other programs use for it. They do not work; the refusal gives the name here.
   var namesElsewhere: [String] = []
+  /// Numbers that it takes, too: those that stand for its choices over HTTP.
+  var otherChoices: [String] = []
   /// True for a list that may be given as an empty one, `--spaces ""`, which is not the same as to leave it out.
   var mayBeEmpty = false
   /// The field of a request that it sets; nil if its own name follows from the field's.

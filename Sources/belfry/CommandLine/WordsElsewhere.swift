@@ -3,6 +3,7 @@ enum WordsElsewhere {
   /// The last words of commands that mean the same, the best first.
   static let verbs: [String: [String]] = [
     "kick": ["remove-member", "remove"], "rm": ["delete", "remove"],
+    "destroy": ["delete"], "disband": ["delete"], "ban": ["block"], "unban": ["unblock"],
     "join": ["enter", "apply"], "attend": ["enter"], "exit": ["leave"], "quit": ["leave"],
     "stage": ["invite-on-stage"], "raise": ["raise-hand"], "lower": ["lower-hand"], "mic": ["microphone"],
     "promote": ["add-admin"], "demote": ["remove-admin"], "transfer": ["hand-over"],

@@ -12,8 +12,16 @@ enum LinesOfFile {
       return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
         .map { ($1.trimmingCharacters(in: .whitespaces), "\(name), line \($0 + 1)") }.filter { !$0.0.isEmpty }
     } catch {
-      throw CommandFailure(
-        code: "unreadable", detail: "\(path) cannot be read: \(error.localizedDescription)")
+      throw CommandFailure(code: "unreadable", detail: "\(path) cannot be read: \(cause(of: error, path))")
     }
+  }
+
+  /// Foundation would say that the operation could not be completed.
+  private static func cause(of error: any Error, _ path: String) -> String {
+    let files = FileManager.default
+    guard files.fileExists(atPath: path) else { return "there is no such file" }
+    guard files.isReadableFile(atPath: path) else { return "you may not read it" }
+    let type = try? files.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+    return type == .typeDirectory ? "it is a folder" : error.localizedDescription
   }
 }

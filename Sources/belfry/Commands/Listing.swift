@@ -29,12 +29,15 @@ extension Invocation {
   /// Prints a list page by page as JSON, or as one table once it is complete: columns are as wide as their
   /// widest cell.
   ///
-  /// - Parameter prepare: called once with all that the table is made of.
+  /// - Parameters:
+  ///   - prepare: called once with all that the table is made of.
+  ///   - rest: how to see what comes behind the limit, by the cursor behind the last item; nil: by a higher limit only.
   func printListing<Item>(
     _ listing: Listing<Item>, header: [String], narrowing: TextTable.Narrowing = .cutting,
     empty: String,
     page: (_ limit: Int, _ cursor: String?) async throws -> Page<Item>,
-    prepare: ([Item]) async throws -> Void = { _ in }, cells: (Item) -> [String]
+    prepare: ([Item]) async throws -> Void = { _ in }, rest: ((String) -> String)? = nil,
+    cells: (Item) -> [String]
   ) async throws {
     var shown: [Item] = []
     var left = listing.limit
@@ -51,11 +54,15 @@ extension Invocation {
       guard page.cursor != cursor else { break }
       cursor = page.cursor
     } while cursor != nil && left > 0
-    guard !printsJSON else { return }
+    let remark = left == 0 ? cursor.map { rest?($0) ?? "--limit N shows up to N" } : nil
+    guard !printsJSON else {
+      if rest != nil, let remark { console.complain("belfry: there may be more; \(remark)") }
+      return
+    }
     try await prepare(shown)
     var table = TextTable(header, narrowing: narrowing)
     for item in shown { table.add(cells(item)) }
     console.print(table, empty: empty)
-    if cursor != nil, left == 0 { console.complain("belfry: there may be more; --limit N shows up to N") }
+    if let remark { console.complain("belfry: there may be more; \(remark)") }
   }
 }

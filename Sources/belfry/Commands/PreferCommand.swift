@@ -18,7 +18,8 @@ extension Command {
         "level", AccountPreference.Level.allCases.map(\.rawValue),
         "everything, only what names the account or is about it (parties), or nothing"),
       .value("until", "TIME", "when the preference ends: \(TimeText.inputRule(.ahead))"),
-      .flag("forget", "remove the preference for the same space and types"),
+      .flag("forget", "remove the preference for the same space and types")
+        .withNamesElsewhere("clear", "remove", "reset"),
     ] + CommandOption.connection,
     changesSomething: true,
     examples: [

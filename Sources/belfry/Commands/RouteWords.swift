@@ -33,10 +33,17 @@ extension Property {
   var option: CommandOption {
     var option = plainOption
     if SharedFields.accompanyingNames.contains(name) {
-      option.namesElsewhere = SharedFields.accompanyingNames.filter { $0 != name }
+      option.namesElsewhere = (SharedFields.accompanyingNames + ["text"]).filter { $0 != name }
     }
+    option.namesElsewhere += Self.namesElsewhere[name] ?? []
+    if case .numbers(_, let words) = shape.bare { option.otherChoices = words.map { "\($0.number)" } }
     return option
   }
+
+  /// Names that other programs use for fields.
+  private static let namesElsewhere = [
+    "durationSeconds": ["for", "duration", "minutes", "seconds"], "subject": ["topic", "name", "title"],
+  ]
 
   private var plainOption: CommandOption {
     switch shape.bare {

@@ -103,13 +103,21 @@ private struct Tail {
       let seconds = String(
         format: "%.1f", Double(pause.components.seconds) + Double(pause.components.attoseconds) / 1e18)
       invocation.console.complain("belfry: \(error.detail); trying again in \(seconds) s")
+    case .kicked(let reason, let retry, let device):
+      hasHeard.set()
+      (kickReason, kicker) = (reason, device)
+      if invocation.printsJSON {
+        try invocation.print(FeedLine(event), [])
+      } else if retry {
+        // Otherwise the command ends, and its error says why.
+        invocation.console.complain("belfry: the broker ended the stream (\(reason)), connecting again")
+      }
     default:
       hasHeard.set()
       if case .notification(let notification, _) = event {
         count += 1
         names.learn(from: notification.content)
       }
-      if case .kicked(let reason, _, let device) = event { (kickReason, kicker) = (reason, device) }
       let now = Int64(Date().timeIntervalSince1970 * 1_000)
       try invocation.print(
         FeedLine(event),

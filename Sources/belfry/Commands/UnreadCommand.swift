@@ -9,8 +9,7 @@ extension Command {
     options: [
       .value("limit", "N", "at most N, oldest first; \(ListingLimit.standard) by default"),
       .value("after", "CURSOR", "only notifications after this cursor"),
-      .value(
-        "wait", "TIME", "if nothing is unread, wait this long, at most 1 minute: \(DurationText.inputRule)"),
+      .value("wait", "TIME", "if nothing is unread, wait this long, such as 30s; at most 1m"),
     ] + CommandOption.connection,
     examples: [
       Example("unread", "notifications that the token's account has not read"),
@@ -51,6 +50,7 @@ extension Command {
               .map { [notification.messageServerId.text, $0] }
           }
         },
+        rest: { "--limit N shows up to N, and --after \(ShellWord.quoted($0)) goes on behind these" },
         cells: { NotificationText.cells($0, names, in: zone) })
       // Not in the table, where a terminal would cut them.
       if !requests.isEmpty {

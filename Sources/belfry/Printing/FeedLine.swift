@@ -86,11 +86,9 @@ extension FeedLine {
     case .retracted(let id, _): words = ["recalled \(id)"]
     case .counts(let counts): words = ["\(counts.unread)\(counts.isCapped ? " and more" : "") unread"]
     case .gap(let from, let to): words = ["gap: notifications between \(from) and \(to) may be missing"]
-    case .kicked(let reason, let retry, let device):
-      words = ["kicked: \(reason)" + (device.map { " by \($0)" } ?? "") + (retry ? ", connecting again" : "")]
     case .device(let value): words = [device(value)]
     case .other(let event, let data): words = [event, data]
-    case .connected, .disconnected: words = [event.name]
+    case .connected, .disconnected, .kicked: words = [event.name]
     }
     let time = TimeText.of(unixMilliseconds: nowMilliseconds, in: console.timeZone)
     return console.colored(time + "  " + VisibleText.of(words.joined(separator: " ")), event.color)
@@ -156,7 +154,7 @@ extension FeedEvent {
   /// The colour of the line, if it is not a notification.
   fileprivate var color: Color {
     switch self {
-    case .gap, .kicked: .yellow
+    case .gap: .yellow
     default: .faint
     }
   }

@@ -9,7 +9,8 @@ struct TextTable {
 
   /// How a table fits a terminal that is too narrow for it.
   enum Narrowing {
-    /// Words are cut, and columns are left out. Ids and times are never cut, because a part of one is of no use.
+    /// Words are cut, and columns are left out. Ids, links and times are never cut, because a part of one is of no use: if one
+    /// would be, each row takes several lines instead.
     case cutting
     /// Nothing is cut: if a table without these columns is still too wide, each row takes several lines, and the last
     /// cell begins a line.
@@ -46,26 +47,36 @@ struct TextTable {
     guard let columnsLimit else { return Self.headed(table) }
     if Self.total(Self.widths(table)) > columnsLimit { Self.removeBlankColumns(&table) }
     guard case .breaking(let dispensable) = narrowing else {
-      return Self.headed(Self.cut(table, to: columnsLimit))
+      if let cut = Self.cut(table, to: columnsLimit) { return Self.headed(cut) }
+      return Self.broken(table, to: columnsLimit)
     }
     for name in dispensable where Self.total(Self.widths(table)) > columnsLimit {
       if let index = table[0].firstIndex(of: name) { Self.removeColumn(index, from: &table) }
     }
     guard Self.total(Self.widths(table)) > columnsLimit else { return Self.headed(table) }
-    return table.dropFirst().flatMap { BrokenRow.lines($0, columnsLimit: columnsLimit) }
+    return Self.broken(table, to: columnsLimit)
+  }
+
+  private static func broken(_ table: [[String]], to limit: Int) -> [Line] {
+    table.dropFirst().flatMap { BrokenRow.lines($0, columnsLimit: limit) }
   }
 
   private static func headed(_ table: [[String]]) -> [Line] {
     aligned(table).enumerated().map { Line(text: $0.element, isHead: $0.offset == 0) }
   }
 
-  private static func cut(_ table: [[String]], to limit: Int) -> [[String]] {
+  /// - Returns: nil if an id or a link would be cut.
+  private static func cut(_ table: [[String]], to limit: Int) -> [[String]]? {
     var table = table
     removeColumnsBeyond(limit, from: &table)
     let widths = narrowed(table, to: limit)
-    return table.map { row in
+    let cut = table.map { row in
       row.enumerated().map { VisibleText.fitted($0.element, columnsLimit: widths[$0.offset]) }
     }
+    let isAllKept = zip(table.joined(), cut.joined()).allSatisfy { whole, part in
+      VisibleText.wordsKeptWhole(in: whole).allSatisfy { part.contains($0) }
+    }
+    return isAllKept ? cut : nil
   }
 
   // MARK: Widths

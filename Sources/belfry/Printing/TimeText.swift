@@ -35,6 +35,16 @@ enum DurationText {
   }
 }
 
+extension TimeZone {
+  /// The value of `TZ` if it names no zone that is known here. Foundation then takes UTC without a word.
+  static func unknownName(in environment: [String: String]) -> String? {
+    guard let value = environment["TZ"] else { return nil }
+    let name = value.hasPrefix(":") ? String(value.dropFirst()) : value
+    // A path names a file, which Foundation reads.
+    return name.isEmpty || name.hasPrefix("/") || TimeZone(identifier: name) != nil ? nil : value
+  }
+}
+
 /// Times as people read them: `2026-01-09 18:02:11`, in their own zone.
 enum TimeText {
   static func of(unixMilliseconds: Int64, in timeZone: TimeZone) -> String {

@@ -79,6 +79,14 @@ enum VisibleText {
     return digits >= idDigitsMin ? text.suffix(digits) : nil
   }
 
+  /// The ids and links in a text.
+  static func wordsKeptWhole(in text: String) -> [Substring] {
+    text.split(separator: " ").flatMap { word in
+      if word.hasPrefix("http://") || word.hasPrefix("https://") { return [word] }
+      return word.split { !($0.isASCII && $0.isNumber) }.filter { $0.count >= idDigitsMin }
+    }
+  }
+
   /// The longest beginning that fits, an ellipsis showing that there was more. A text that ends with an id keeps its end, since
   /// an id that is cut is of no use.
   static func fitted(_ text: String, columnsLimit: Int) -> String {
