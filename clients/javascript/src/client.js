@@ -16,8 +16,7 @@ export class BelfryClient {
   #tokens;
 
   constructor({ url = "", token, account, device, credentials = "same-origin", fetch = globalThis.fetch, ...unknown } = {}) {
-    const [wrong] = Object.keys(unknown);
-    if (wrong !== undefined) throw new TypeError(`there is no option ${JSON.stringify(wrong)}`);
+    refuseUnknown(unknown);
     const headers = {};
     for (const [name, value] of Object.entries({ "Belfry-Account": account, "Belfry-Device": device })) {
       if (value === undefined) continue;
@@ -33,15 +32,18 @@ export class BelfryClient {
 
   // Sending
 
-  async send(notification, options = {}) {
-    return this.#send(identified(notification), notificationsPath, options);
+  async send(notification, { signal, ...unknown } = {}) {
+    refuseUnknown(unknown);
+    return this.#send(identified(notification), notificationsPath, signal);
   }
 
-  async resend(notification, options = {}) {
-    return this.#send(notification, `${notificationsPath}/resend`, options);
+  async resend(notification, { signal, ...unknown } = {}) {
+    refuseUnknown(unknown);
+    return this.#send(notification, `${notificationsPath}/resend`, signal);
   }
 
-  async sendBatch(notifications, { signal } = {}) {
+  async sendBatch(notifications, { signal, ...unknown } = {}) {
+    refuseUnknown(unknown);
     const sent = Array.from(notifications, identified);
     if (sent.length === 0) return [];
     const body = sent.map((each) => `${JSON.stringify(each)}\n`).join("");
@@ -55,17 +57,21 @@ export class BelfryClient {
     return lines.map((line, index) => batchResult(line, sent[index]));
   }
 
-  async update(messageServerId, { body, ext, status }, { signal } = {}) {
+  async update(messageServerId, { body, ext, status, ...unknownFields }, { signal, ...unknown } = {}) {
+    refuseUnknown(unknownFields, "an update has no");
+    refuseUnknown(unknown);
     return this.#value("PATCH", `${notificationsPath}/${id(messageServerId)}`, { body, ext, status }, signal);
   }
 
-  async recall(messageServerId, { signal } = {}) {
+  async recall(messageServerId, { signal, ...unknown } = {}) {
+    refuseUnknown(unknown);
     await this.#ask("DELETE", `${notificationsPath}/${id(messageServerId)}`, undefined, signal);
   }
 
   // Receiving
 
-  notifications({ after, withCounts = false, waitsForBroker = false, signal } = {}) {
+  notifications({ after, withCounts = false, waitsForBroker = false, signal, ...unknown } = {}) {
+    refuseUnknown(unknown);
     if (after !== undefined && !isHeaderValue(after)) {
       throw new BelfryError("invalidField", "the cursor is not a cursor of Belfry", { field: "after" });
     }
@@ -79,44 +85,56 @@ export class BelfryClient {
     });
   }
 
-  async unread({ limit, after, waitSeconds, signal } = {}) {
+  async unread({ limit, after, waitSeconds, signal, ...unknown } = {}) {
+    refuseUnknown(unknown);
     return decoded(await this.#transport.ask({
       path: notificationsPath, query: { limit, after, wait: waitSeconds }, signal,
       holdMilliseconds: Math.max(waitSeconds ?? 0, 0) * 1000,
     }, this.attemptsLimit));
   }
 
-  async counts({ signal } = {}) { return this.#value("GET", `${notificationsPath}/counts`, undefined, signal); }
+  async counts({ signal, ...unknown } = {}) {
+    refuseUnknown(unknown);
+    return this.#value("GET", `${notificationsPath}/counts`, undefined, signal);
+  }
 
   // Marking read
 
-  async markRead(notifications, { signal } = {}) {
+  async markRead(notifications, { signal, ...unknown } = {}) {
+    refuseUnknown(unknown);
     const items = Array.from(notifications, (each) => (
       typeof each === "string" ? { messageServerId: each } : { messageServerId: each.messageServerId, type: each.type }));
     return this.#mark({ items }, signal);
   }
 
-  async markReadUpTo(messageServerId, { signal } = {}) { return this.#mark({ upTo: messageServerId }, signal); }
+  async markReadUpTo(messageServerId, { signal, ...unknown } = {}) {
+    refuseUnknown(unknown);
+    return this.#mark({ upTo: messageServerId }, signal);
+  }
 
   // What an account hears
 
-  async subscribe(server, channel, { signal } = {}) {
+  async subscribe(server, channel, { signal, ...unknown } = {}) {
+    refuseUnknown(unknown);
     await this.#ask("PUT", subscription(server, channel), undefined, signal);
   }
 
-  async unsubscribe(server, channel, { signal } = {}) {
+  async unsubscribe(server, channel, { signal, ...unknown } = {}) {
+    refuseUnknown(unknown);
     await this.#ask("DELETE", subscription(server, channel), undefined, signal);
   }
 
-  async preferences({ signal } = {}) {
+  async preferences({ signal, ...unknown } = {}) {
+    refuseUnknown(unknown);
     return (await this.#value("GET", "/v1/account/preferences", undefined, signal)).preferences;
   }
 
-  async setPreferences(preferences, { signal } = {}) {
+  async setPreferences(preferences, { signal, ...unknown } = {}) {
+    refuseUnknown(unknown);
     await this.#ask("PUT", "/v1/account/preferences", { preferences }, signal);
   }
 
-  async #send(notification, path, { signal }) {
+  async #send(notification, path, signal) {
     try {
       return await this.#value("POST", path, notification, signal);
     } catch (error) {
@@ -134,6 +152,12 @@ export class BelfryClient {
     return this.#transport.ask(
       { method, path, body: body === undefined ? undefined : JSON.stringify(body), signal }, this.attemptsLimit);
   }
+}
+
+/** A misspelt option would otherwise be one that was left out: `{ aftre: cursor }` shows everything again. */
+function refuseUnknown(options, words = "there is no option") {
+  const [wrong] = Object.keys(options);
+  if (wrong !== undefined) throw new TypeError(`${words} ${JSON.stringify(wrong)}`);
 }
 
 /** In a page an empty URL is the page's own origin, and a path stands on it. Elsewhere there is nothing to complete it with. */

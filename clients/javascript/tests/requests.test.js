@@ -188,6 +188,20 @@ test("what a header cannot say is refused before, and without a token there is n
   assert.doesNotMatch(head, /authorization/i);
 });
 
+test("an unknown option is refused by each method", async () => {
+  const alice = client("alice");
+  const wrong = { name: "TypeError", message: /"timeout"/ };
+  assert.throws(() => alice.notifications({ timeout: 1 }), wrong);
+  const last = { timeout: 1 };
+  const calls = [
+    alice.send({ toAccids: ["a"] }, last), alice.resend({ toAccids: ["a"], messageClientId: "m" }, last), alice.sendBatch([], last),
+    alice.update("1", { body: "x" }, last), alice.update("1", last), alice.recall("1", last), alice.unread(last),
+    alice.counts(last), alice.markRead([], last), alice.markReadUpTo("1", last), alice.subscribe("1", undefined, last),
+    alice.unsubscribe("1", "2", last), alice.preferences(last), alice.setPreferences([], last),
+  ];
+  await Promise.all(calls.map((call) => assert.rejects(call, wrong)));
+});
+
 test("a url without http is refused before anything is asked", () => {
   for (const url of ["127.0.0.1:8080", "localhost:8080", "ftp://example.com", ""]) {
     assert.throws(() => new BelfryClient({ url, token: "t" }), TypeError);
