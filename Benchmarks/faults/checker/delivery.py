@@ -23,7 +23,8 @@ def lost_and_late(case: Case):
 
 
 def let_go_unread(case: Case):
-    """A device that is told `read {upTo}` lets go of all up to there: what nobody marked it must be shown again."""
+    """A device that is told `read {upTo}` lets go of all up to there, and one that is told `preferences` of everything: what
+    nobody marked it must be shown again."""
     for send, account in case.must_have():
         if send.id in case.perhaps_trimmed or case.reading[account].possibly(send.id, send.began):
             continue

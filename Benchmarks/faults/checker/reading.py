@@ -7,6 +7,8 @@ from ..history import FOREVER, OK, REFUSED, Fault, Mark, Told
 from .timeline import was_lost
 
 NEVER = float("inf")
+# Beyond every id.
+EVERYTHING = 1 << 63
 
 
 class Reading:
@@ -55,11 +57,16 @@ class ReadTold:
 
     def __init__(self, told: list[Told]):
         self._by_id: dict[str, list[float]] = defaultdict(list)
-        self._up_to = [(one.at, int(one.up_to)) for one in told if one.what == "read" and one.up_to]
+        self._up_to = []
         for one in told:
             if one.what == "read":
                 for id in one.ids:
                     self._by_id[id].append(one.at)
+                if one.up_to:
+                    self._up_to.append((one.at, int(one.up_to)))
+            elif one.what == "preferences":
+                # The device lets go of all that it shows. Unread notifications follow again.
+                self._up_to.append((one.at, EVERYTHING))
 
     def first(self, id: str, since: float, *, beyond: int = 0) -> float:
         """Since a time: by name, or up to a place beyond another."""
@@ -69,7 +76,7 @@ class ReadTold:
         return min(by_name, self.first_up_to(id, since, beyond=beyond))
 
     def first_up_to(self, id: str, since: float, *, beyond: int = 0) -> float:
-        """When it was told to let go of all up to a place, the entry among it."""
+        """When it was told to let go of all up to a place, or of everything, the entry among it."""
         least = max(int(id), beyond + 1)
         return next((at for at, place in self._up_to if at >= since and place >= least), NEVER)
 

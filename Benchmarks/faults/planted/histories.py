@@ -294,6 +294,16 @@ class Histories(unittest.TestCase):
         self.story.show(5, 31, "ann-desk")
         self.finds("doubled")
 
+    def test_who_is_told_to_begin_anew_is_shown_everything_again(self):
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        self.story.tell("preferences", 30)
+        self.finds("lost")
+        self.story.show(5, 30.1, "ann-desk")
+        self.finds()
+        self.story.show(5, 31, "ann-desk")
+        self.finds("doubled")
+
     def test_repeating_is_allowed_after_a_step(self):
         self.story.fault(20, 20, is_step=True)
         self.story.send(5, 10)
