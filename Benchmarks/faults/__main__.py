@@ -20,6 +20,7 @@ from .cluster.scenes import SCENES as SCENES_OF_CLUSTER
 from .machinery.preload import compile_library
 from .run import BOUND_SECONDS, Outcome, Setting, play
 from .scenes import SCENES, Scene
+from .sentinel.scenes import SCENES as SCENES_OF_SENTINELS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -29,13 +30,14 @@ def arguments() -> argparse.Namespace:
         prog="scripts/faults", description="Plays faults against brokers, and checks what every device was shown."
     )
     parser.add_argument("--minutes", type=float, help="of everything mixed, in rounds of about two minutes")
-    parser.add_argument("--scene", action="append", metavar="NAME", choices=[*{**SCENES, **SCENES_OF_CLUSTER}], help="only this; --list")
+    parser.add_argument("--scene", action="append", metavar="NAME", choices=[*{**SCENES, **SCENES_OF_CLUSTER, **SCENES_OF_SENTINELS}], help="only this; --list")
     parser.add_argument("--all", action="store_true", help="each scene once")
     parser.add_argument("--seed", type=int, help="which faults, in which order; printed, so that it can be given again")
     parser.add_argument("--seconds", type=float, help="of load in a scene")
     parser.add_argument("--bound", type=float, default=BOUND_SECONDS, help="when what is told is told late, in s")
     parser.add_argument("--prove", action="store_true", help="plant faults, and see that each is found")
     parser.add_argument("--cluster", action="store_true", help="on a Redis Cluster, each master with a replica")
+    parser.add_argument("--sentinels", action="store_true", help="on a master with a replica that three Sentinels watch")
     parser.add_argument("--masters", type=int, default=3, help="of the cluster; 3 at least")
     parser.add_argument("--durability", choices=["local", "replicated"], default="local", help="of the brokers")
     parser.add_argument("--list", action="store_true", help="the scenes")
@@ -45,28 +47,39 @@ def arguments() -> argparse.Namespace:
     given = parser.parse_args()
     if given.masters < 3:
         parser.error("a cluster of fewer than 3 masters could not agree that one has failed")
-    if given.cluster and given.prove:
+    if given.cluster and given.sentinels:
+        parser.error("Sentinels watch a single master: --cluster or --sentinels")
+    if (given.cluster or given.sentinels) and given.prove:
         parser.error("--prove plants its faults between brokers and one Redis")
-    if given.durability == "replicated" and not given.cluster:
-        parser.error("--durability replicated needs replicas: --cluster")
+    if given.sentinels and given.write:
+        parser.error("--write has no table for --sentinels")
+    if given.durability == "replicated" and not (given.cluster or given.sentinels):
+        parser.error("--durability replicated needs replicas: --cluster or --sentinels")
     if unknown := [name for name in given.scene or [] if name not in scenes(given)]:
-        parser.error(f"there is no scene {unknown[0]} {'on a cluster' if given.cluster else 'without --cluster'}; --list")
+        parser.error(f"there is no scene {unknown[0]} {place(given) or 'on one Redis'}; --list")
     return given
 
 
 def scenes(given: argparse.Namespace) -> dict[str, Scene]:
-    return SCENES_OF_CLUSTER if given.cluster else SCENES
+    return SCENES_OF_CLUSTER if given.cluster else SCENES_OF_SENTINELS if given.sentinels else SCENES
+
+
+def place(given: argparse.Namespace) -> str:
+    """The option that says what the brokers are on. Empty for one Redis."""
+    return "--cluster" if given.cluster else "--sentinels" if given.sentinels else ""
 
 
 def make_setting(given: argparse.Namespace) -> Setting:
     folder = REPOSITORY / ".build" / "faults" / f"run-{os.getpid()}"
     folder.mkdir(parents=True, exist_ok=True)
     raise_descriptor_limit()
-    names = ["redis.conf", "redis-cluster.conf"] if given.cluster else ["redis.conf"]
+    names = ["redis.conf"]
+    names += ["redis-cluster.conf"] if given.cluster else ["redis-sentinel-node.conf"] if given.sentinels else []
     return Setting(
         *(given.binary.resolve(), compile_library(folder), [REPOSITORY / "config" / name for name in names], folder),
         bound=given.bound,
         masters=given.masters if given.cluster else None,
+        has_sentinels=given.sentinels,
         is_replicated=given.durability == "replicated",
     )
 
@@ -103,7 +116,7 @@ async def run(given: argparse.Namespace, setting: Setting) -> list[Outcome]:
     while True:
         for name in names:
             if not given.json:
-                options = f" --cluster --durability {given.durability}" if given.cluster else ""
+                options = f" {place(given)} --durability {given.durability}" if place(given) else ""
                 print(f"{name}: --scene {name} --seed {seed}{options}", file=sys.stderr, flush=True)
             outcome = await play(setting, name, choice[name], seed, seconds=given.seconds)
             tell(given, outcome)

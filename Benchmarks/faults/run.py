@@ -28,6 +28,8 @@ class Setting:
     bound: float = BOUND_SECONDS
     masters: int | None = None
     """Of a cluster; None for one Redis."""
+    has_sentinels: bool = False
+    """They watch a master with a replica."""
     is_replicated: bool = False
 
 
@@ -52,6 +54,7 @@ async def play(
     stage = Stage(
         *(folder, setting.belfry, setting.library, setting.redis_settings, seed),
         masters=setting.masters,
+        has_sentinels=setting.has_sentinels,
         is_replicated=setting.is_replicated,
         **scene.surroundings,
     )

@@ -12,6 +12,7 @@ from .cluster.servers import RedisCluster
 from .history import FOREVER, Fault, History
 from .machinery.preload import System
 from .machinery.servers import Broker, RedisServer, wait_until
+from .sentinel.servers import RedisSentinels
 
 SECRET = "faults-faults-faults-faults-faults-faults"
 THRESHOLD = 16
@@ -35,10 +36,11 @@ class Stage:
         *,
         brokers: int = 3,
         masters: int | None = None,
+        has_sentinels: bool = False,
         is_replicated: bool = False,
         entries_per_space: int | None = None,
     ):
-        """On a cluster of so many masters, or on one Redis. Replicated is what is acknowledged when a replica has it."""
+        """On a cluster of so many masters, on a master that Sentinels watch, or on one Redis. Replicated is what is acknowledged when a replica has it."""
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.is_replicated = is_replicated
@@ -46,10 +48,13 @@ class Stage:
         self.history = History(threshold=THRESHOLD, entries_per_space=entries_per_space)
         if masters:
             self.redis = RedisCluster(folder, library, settings, masters, needs_replicas=is_replicated)
-            ports = [self.redis.port_for(number) for number in range(brokers)]
+            ways = [{"redis_url": f"redis://127.0.0.1:{self.redis.port_for(number)}"} for number in range(brokers)]
+        elif has_sentinels:
+            self.redis = RedisSentinels(folder, library, settings, needs_replicas=is_replicated)
+            ways = [{"redis_url": self.redis.url}] * brokers
         else:
             self.redis = RedisServer(folder, System(library, folder / "redis.told"), *settings)
-            ports = [self.redis.port] * brokers
+            ways = [{"redis_port": self.redis.port}] * brokers
         environment = {
             "BELFRY_SECRET": SECRET,
             "BELFRY_LIMITS_SUBSCRIPTION_THRESHOLD": str(THRESHOLD),
@@ -62,11 +67,8 @@ class Stage:
             environment["BELFRY_LIMITS_ENTRIES_PER_SPACE"] = str(entries_per_space)
         self.environment = environment
         self.brokers = [
-            Broker(
-                *(number, belfry, folder, System(library, folder / f"belfry-{number}.told"), port, environment),
-                is_on_cluster=masters is not None,
-            )
-            for number, port in enumerate(ports, 1)
+            Broker(number, belfry, folder, System(library, folder / f"belfry-{number}.told"), environment, **way)
+            for number, way in enumerate(ways, 1)
         ]
         self.is_over = False
         self._lag_task: asyncio.Task | None = None

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from bench.failure import Failure
 
-from ..machinery.appendonly import message_id
 from ..machinery.ports import held_port
 from ..machinery.preload import System
 from ..machinery.servers import RedisServer, wait_until
@@ -272,16 +271,5 @@ class RedisCluster:
 
     def ids(self) -> set[str]:
         """Of all notifications that are in a log."""
-        found = set()
-        for node in self.answering:
-            if not node.is_master():
-                continue
-            at = b"0"
-            while True:
-                at, keys = node.call("SCAN", at, "MATCH", "belfry:{*}:log:*", "COUNT", 1_000)
-                for key in keys:
-                    for id, _ in node.call("XRANGE", key, "-", "+", seconds=15):
-                        found.add(message_id(*map(int, id.split(b"-"))))
-                if at == b"0":
-                    break
-        return found
+        masters = [node for node in self.answering if node.is_master()]
+        return set().union(*(node.ids_in_logs() for node in masters))

@@ -12,7 +12,7 @@ from bench.failure import Failure
 from bench.processes import Process
 from bench.redis import Client
 
-from .appendonly import AppendOnlyFile
+from .appendonly import AppendOnlyFile, message_id
 from .ports import held_port
 from .preload import System
 from .proxy import Proxy
@@ -98,6 +98,17 @@ class RedisServer(Server):
         """Of all notifications whose append it still has."""
         return self.file.ids()
 
+    def ids_in_logs(self) -> set[str]:
+        """Of all notifications that are in a log."""
+        found, at = set(), b"0"
+        while True:
+            at, keys = self.call("SCAN", at, "MATCH", "belfry:{*}:log:*", "COUNT", 1_000)
+            for key in keys:
+                for id, _ in self.call("XRANGE", key, "-", "+", seconds=15):
+                    found.add(message_id(*map(int, id.split(b"-"))))
+            if at == b"0":
+                return found
+
     def command(self) -> list[str]:
         return ["redis-server", str(self.folder / "redis.conf"), "--port", str(self.port)] + [
             *("--bind", "127.0.0.1", "--dir", str(self.folder), "--appendfsync", "everysec"),
@@ -130,7 +141,8 @@ class RedisServer(Server):
 
 
 class Broker(Server):
-    """Clients reach it at `front.port`; it reaches Redis through `back`, or a cluster's nodes without a proxy."""
+    """Clients reach it at `front.port`. It reaches one Redis through `back`. The nodes of a cluster, and Sentinels, say themselves
+    where Redis is, so no proxy is between."""
 
     def __init__(
         self,
@@ -138,24 +150,24 @@ class Broker(Server):
         belfry: Path,
         folder: Path,
         system: System,
-        redis_port: int,
         settings: dict[str, str],
         *,
-        is_on_cluster: bool = False,
+        redis_port: int | None = None,
+        redis_url: str = "",
     ):
+        """Of one Redis the port is given, otherwise the URL."""
         super().__init__(f"belfry-{number}", system, folder / f"belfry-{number}.log")
         self.number, self.belfry = number, belfry
         self.data = folder / f"data-{number}"
         self.port = held_port()
         self.front = Proxy(held_port(), self.port)
-        # A cluster says itself where its nodes are.
-        self.back = None if is_on_cluster else Proxy(held_port(), redis_port)
-        self.redis_port = self.back.port if self.back else redis_port
+        self.back = Proxy(held_port(), redis_port) if redis_port else None
+        self.redis_url = f"redis://127.0.0.1:{self.back.port}" if self.back else redis_url
         self.settings = settings
 
     def command(self) -> list[str]:
         return [str(self.belfry), "serve", "--listen", f"127.0.0.1:{self.port}", "--data", str(self.data)] + [
-            *("--loops", "1", "--redis", f"redis://127.0.0.1:{self.redis_port}"),
+            *("--loops", "1", "--redis", self.redis_url),
         ]
 
     @property
