@@ -49,6 +49,10 @@ def number(value: float) -> str:
     return f"{value:.{digits}f}"
 
 
+def p99_milliseconds(seconds: list[float]) -> float:
+    return sorted(seconds)[int(len(seconds) * 0.99)] * 1e3
+
+
 class Results:
     """What the rounds of one contender gave."""
 

@@ -1,17 +1,19 @@
 """Whom a broker reaches out to: a process of its own that answers whatever is posted to it, and counts it.
 
-`/slow…` is answered after 50 ms, all else at once; the answer does for a callback, a webhook and a push gateway.
+`/after/MILLISECONDS/…` is answered after that time, all else at once; the answer does for a callback, a webhook and a push
+gateway. Of what is posted to `/noted` it keeps when the event came.
 """
 
 import asyncio
+import json
 import sys
+import time
 import urllib.request
 
 from .processes import Process, free_port
 from .setting import Run
 
 ANSWER = b'{"decision":"allow","rejected":[]}'
-SLOW_SECONDS = 0.05
 
 
 class Receiver:
@@ -31,8 +33,25 @@ class Receiver:
 
     @property
     def count(self) -> int:
-        with urllib.request.urlopen(self.url, timeout=30) as answer:
-            return int(answer.read())
+        """What was posted and is answered."""
+        return self._ask("state")["count"]
+
+    @property
+    def waiting(self) -> int:
+        """What was posted and waits for its answer."""
+        return self._ask("state")["waiting"]
+
+    def take_noted(self) -> dict[str, float]:
+        """When the events came that were noted since the last time, by their ids and by `time.monotonic`."""
+        return self._ask("noted")
+
+    def let_go(self) -> None:
+        """Answers all that wait."""
+        self._ask("let-go")
+
+    def _ask(self, what: str) -> dict:
+        with urllib.request.urlopen(f"{self.url}/{what}", timeout=30) as answer:
+            return json.load(answer)
 
     def _answers(self) -> bool:
         try:
@@ -47,29 +66,59 @@ class Receiver:
         self.process.stop()
 
 
-async def serve(port: int) -> None:
-    count = 0
+class Service:
+    """What the process does."""
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal count
+    def __init__(self):
+        self.count = self.waiting = 0
+        self.noted: dict[str, float] = {}
+        self.is_let_go = asyncio.Event()
+
+    async def serve(self, port: int) -> None:
+        server = await asyncio.start_server(self.answer, "127.0.0.1", port, backlog=1_024)
+        await server.serve_forever()
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-                body = str(count).encode()
-                if head.startswith("post"):
-                    await reader.readexactly(int(head.partition("content-length:")[2].split("\r\n")[0]))
-                    if head.startswith("post /slow"):
-                        await asyncio.sleep(SLOW_SECONDS)
-                    count += 1
-                    body = ANSWER
+                method, path, _ = head.split(" ", 2)
+                if method == "post":
+                    posted = await reader.readexactly(int(head.partition("content-length:")[2].split("\r\n")[0]))
+                    body = await self.take(path, posted)
+                else:
+                    body = json.dumps(self.tell(path)).encode()
                 kind = "Content-Type: application/json\r\n"
                 writer.write(f"HTTP/1.1 200 OK\r\n{kind}Content-Length: {len(body)}\r\n\r\n".encode() + body)
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", port, backlog=1_024)
-    await server.serve_forever()
+    async def take(self, path: str, posted: bytes) -> bytes:
+        if path.startswith("/after/"):
+            await self.wait(float(path.split("/")[2]) / 1_000)
+        elif path == "/noted":
+            self.noted[json.loads(posted)["notification"]["event_id"]] = time.monotonic()
+        self.count += 1
+        return ANSWER
+
+    async def wait(self, seconds: float) -> None:
+        self.waiting += 1
+        try:
+            await asyncio.wait_for(self.is_let_go.wait(), seconds)
+        except TimeoutError:
+            pass
+        finally:
+            self.waiting -= 1
+
+    def tell(self, path: str) -> dict:
+        if path == "/noted":
+            noted, self.noted = self.noted, {}
+            return noted
+        if path == "/let-go":
+            self.is_let_go.set()
+            self.is_let_go = asyncio.Event()
+        return {"count": self.count, "waiting": self.waiting}
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1])))
+    asyncio.run(Service().serve(int(sys.argv[1])))

@@ -1,19 +1,46 @@
 """The comparisons, in the order in which they run."""
 
-from . import before, cluster, fanout, flat, loops, marked, memory, neighbour, posting, reaching, reading, replicated, returning, soak, spread, tls
+from . import (
+    before,
+    bodies,
+    capped,
+    cluster,
+    fanout,
+    flat,
+    loops,
+    marked,
+    memory,
+    neighbour,
+    polls,
+    posting,
+    pushes,
+    reaching,
+    reading,
+    replicated,
+    returning,
+    slow_webhook,
+    soak,
+    spread,
+    tls,
+)
 
 ALL = {
     "fanout": fanout.measure,
     "posting": posting.measure,
     "flat": flat.measure,
     "spread": spread.measure,
+    "capped": capped.measure,
     "neighbour": neighbour.measure,
     "marked": marked.measure,
+    "polls": polls.measure,
+    "bodies": bodies.measure,
     "returning": returning.measure,
     "memory": memory.measure,
     "reading": reading.measure,
     "loops": loops.measure,
     "reaching": reaching.measure,
+    "slow-webhook": slow_webhook.measure,
+    "pushes": pushes.measure,
     "tls": tls.measure,
 }
 SOAK = soak.measure

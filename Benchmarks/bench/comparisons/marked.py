@@ -1,14 +1,11 @@
 """What an account that has marked tens of thousands does to others when it pages and comes back."""
 
 import json
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 from ..broker import Broker
 from ..failure import Failure
 from ..figures import Results, alternate
+from ..programs import measure_next_to
 from ..section import Section, Target
 from ..setting import Run
 from .neighbour import Quiet
@@ -19,7 +16,6 @@ PAGES = 6
 """Connections that ask for pages."""
 STREAMS = 2
 """Connections that come back."""
-HERE = Path(__file__).resolve().parent
 
 
 def _mark_all(broker: Broker) -> str:
@@ -54,36 +50,31 @@ def measure(run: Run) -> list[Section]:
     seconds = run.seconds * 2
     work = {"port": broker.port, "token": broker.token("reader"), "cursor": cursor, "pages": PAGES, "streams": STREAMS}
 
-    def beside() -> dict:
-        script = str(HERE / "returning_reader.py")
-        reader = subprocess.Popen([sys.executable, script, json.dumps(work)], stdout=subprocess.PIPE)
-        try:
-            time.sleep(1)
-            found = quiet.round(seconds)
-        finally:
-            reader.terminate()
-            asked = json.loads(reader.communicate()[0] or b"{}")
-        return {**found, **asked}
+    def alone() -> dict:
+        return quiet.round(seconds)
 
-    results = alternate(run, {"alone": lambda: quiet.round(seconds), "beside": beside})
+    def next_to() -> dict:
+        return measure_next_to(run, "returning_reader", work, alone)
+
+    results = alternate(run, {"alone": alone, "next to it": next_to})
     broker.stop()
     section = Section(
-        title=f"A quiet account beside one with {MARKS:,} single read marks",
+        title=f"A quiet account next to one with {MARKS:,} single read marks",
         what=(
             f"One account sends to itself and reads its stream. Another has marked {MARKS:,} notifications one by one. It asks"
             f" for pages with nothing new over {PAGES} connections, and comes back to its stream over {STREAMS}."
         ),
         columns=["", "a send, p99, ms", "until delivered, p99, ms", "quiet sends a round"],
     )
-    for name, label in (("alone", "alone"), ("beside", "beside it")):
+    for name in ("alone", "next to it"):
         found: Results = results[name]
-        section.row(label, found["sent"], found["delivered"], found["sends"])
-    both = results["beside"]
+        section.row(name, found["sent"], found["delivered"], found["sends"])
+    both = results["next to it"]
     section.notes.append(
         f"The other account was given {both['pages'].median:,.0f} pages and {both['streams'].median:,.0f} streams a round;"
         f" {both['refused'].median:,.0f} pages were refused."
     )
     ratio = both["sent"] / results["alone"]["sent"]
-    what = f"p99 of a quiet account's send, beside one with {MARKS:,} read marks and without"
+    what = f"p99 of a quiet account's send, next to one with {MARKS:,} read marks and without"
     section.targets.append(Target(15, what, ratio, 2))
     return [section]

@@ -3,14 +3,12 @@
 import http.client
 import json
 import socket
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 from ..broker import Broker
 from ..failure import Failure
-from ..figures import Results, alternate
+from ..figures import Results, alternate, p99_milliseconds
+from ..programs import measure_next_to
 from ..section import Section, Target
 from ..setting import Run
 
@@ -21,13 +19,14 @@ STORED = 2_000
 """What a page of a greedy account is read from."""
 SECONDS_BETWEEN = 0.015
 """Below an account's pace, so that it is never refused."""
-HERE = Path(__file__).resolve().parent
 
 
 class Quiet:
     """One account that sends to itself now and then, and reads its stream."""
 
-    def __init__(self, broker: Broker):
+    def __init__(self, broker: Broker, **fields: object):
+        """`fields`: of each notification."""
+        self.fields = fields
         self.token = broker.token("quiet")
         self.connection = http.client.HTTPConnection("127.0.0.1", broker.port, timeout=30)
         self.stream = socket.create_connection(("127.0.0.1", broker.port), timeout=30)
@@ -49,7 +48,7 @@ class Quiet:
         """Seconds until it was acknowledged, and until it was there."""
         self.count += 1
         word = f"quiet {self.count} "
-        body = json.dumps({"toAccids": ["quiet"], "body": word + "x" * 200})
+        body = self._body(word)
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         begin = time.perf_counter()
         self.connection.request("POST", "/v1/notifications", body, headers)
@@ -61,6 +60,14 @@ class Quiet:
         self._read_until(word.encode())
         return acknowledged, time.perf_counter() - begin
 
+    def _body(self, word: str) -> str:
+        return json.dumps({"toAccids": ["quiet"], "body": word + "x" * 200, **self.fields})
+
+    @property
+    def body_bytes(self) -> int:
+        """About, of a request."""
+        return len(self._body("quiet 1 "))
+
     def round(self, seconds: float) -> dict:
         sent, delivered = [], []
         end = time.monotonic() + seconds
@@ -69,11 +76,7 @@ class Quiet:
             sent.append(one)
             delivered.append(two)
             time.sleep(SECONDS_BETWEEN)
-        return {"sent": _p99(sent), "delivered": _p99(delivered), "sends": len(sent)}
-
-
-def _p99(values: list[float]) -> float:
-    return sorted(values)[int(len(values) * 0.99)] * 1e3
+        return {"sent": p99_milliseconds(sent), "delivered": p99_milliseconds(delivered), "sends": len(sent)}
 
 
 def measure(run: Run) -> list[Section]:
@@ -94,15 +97,8 @@ def measure(run: Run) -> list[Section]:
 
     def beside() -> dict:
         tokens = [broker.token(account) for account in accounts]
-        work = json.dumps({"port": broker.port, "tokens": tokens, "server": server, "connections": CONNECTIONS})
-        greedy = subprocess.Popen([sys.executable, str(HERE / "greedy.py"), work], stdout=subprocess.PIPE)
-        try:
-            time.sleep(1)
-            found = quiet.round(seconds)
-        finally:
-            greedy.terminate()
-            asked = json.loads(greedy.communicate()[0] or b"{}")
-        return {**found, **asked}
+        work = {"port": broker.port, "tokens": tokens, "server": server, "connections": CONNECTIONS}
+        return measure_next_to(run, "greedy", work, alone)
 
     results = alternate(run, {"alone": alone, "beside": beside})
     broker.stop()

@@ -57,10 +57,10 @@ class ReachingSender:
 
 
 def _configured(run: Run, receiver: Receiver) -> Broker:
-    def callback(env: str) -> dict:
+    def callback(env: str, path: str) -> dict:
         secret = "whsec_" + "QUFB" * 8
         events = ["notification.send"]
-        url = f"{receiver.url}/{env}"
+        url = f"{receiver.url}/{path}"
         values = {"env": env, "url": url, "secret": secret, "events": events}
         return {**values, "onFailure": "allow", "trusted": True}
 
@@ -68,7 +68,7 @@ def _configured(run: Run, receiver: Receiver) -> Broker:
     values = {
         "webhooks": {"allowedNetworks": ["127.0.0.0/8"]},
         "push": {"allowedNetworks": ["127.0.0.0/8"], "delayMilliseconds": 0, "perSecond": 100_000},
-        "callbacks": [callback("asked"), callback("slow")],
+        "callbacks": [callback("asked", "asked"), callback("slow", "after/50/slow")],
     }
     configuration.write_text(json.dumps(values))
     # The quiet account marks none of its own.

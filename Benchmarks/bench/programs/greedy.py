@@ -1,10 +1,10 @@
-"""Greedy accounts, as a process of its own: asks until it is told to end, then says how often it was answered."""
+"""Greedy accounts, which ask as fast as they are answered."""
 
 import asyncio
 import itertools
 import json
-import signal
-import sys
+
+from . import read_answer, read_work, run_until_told
 
 counts = {"answers": 0, "refused": 0}
 
@@ -32,28 +32,17 @@ async def ask(port: int, token: str, server: str) -> None:
             reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
             for request in requests(token, server):
                 writer.write(request)
-                head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-                length = int(head.partition("content-length:")[2].split("\r\n")[0] or 0)
-                await reader.readexactly(length)
+                status, _ = await read_answer(reader)
                 counts["answers"] += 1
-                counts["refused"] += " 429 " in head.split("\r\n")[0] + " "
+                counts["refused"] += status == 429
         except (OSError, asyncio.IncompleteReadError):
             await asyncio.sleep(0.05)
 
 
 async def main() -> None:
-    work = json.loads(sys.argv[1])
-    tasks = [
-        asyncio.create_task(ask(work["port"], token, work["server"]))
-        for token in work["tokens"]
-        for _ in range(work["connections"])
-    ]
-    ended = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
-    await ended.wait()
-    for task in tasks:
-        task.cancel()
-    print(json.dumps(counts))
+    work = read_work()
+    connections = [token for token in work["tokens"] for _ in range(work["connections"])]
+    await run_until_told(counts, *(ask(work["port"], token, work["server"]) for token in connections))
 
 
 asyncio.run(main())

@@ -1,9 +1,8 @@
-"""An account that pages and comes back, as a process of its own: over and over until it is told to end, then says how often."""
+"""An account that asks for pages and comes back to its stream, over and over."""
 
 import asyncio
-import json
-import signal
-import sys
+
+from . import read_answer, read_work, run_until_told
 
 counts = {"pages": 0, "refused": 0, "streams": 0}
 SECONDS_BETWEEN_STREAMS = 0.2
@@ -20,10 +19,8 @@ async def page(port: int, token: str, cursor: str) -> None:
             reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
             while True:
                 writer.write(request(f"/v1/notifications?limit=500&after={cursor}", token))
-                head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-                length = int(head.partition("content-length:")[2].split("\r\n")[0] or 0)
-                await reader.readexactly(length)
-                counts["refused" if " 429 " in head.split("\r\n")[0] + " " else "pages"] += 1
+                status, _ = await read_answer(reader)
+                counts["refused" if status == 429 else "pages"] += 1
         except (OSError, asyncio.IncompleteReadError):
             await asyncio.sleep(0.05)
 
@@ -46,16 +43,10 @@ async def come_back(port: int, token: str, cursor: str) -> None:
 
 
 async def main() -> None:
-    work = json.loads(sys.argv[1])
+    work = read_work()
     common = (work["port"], work["token"], work["cursor"])
-    tasks = [asyncio.create_task(page(*common)) for _ in range(work["pages"])]
-    tasks += [asyncio.create_task(come_back(*common)) for _ in range(work["streams"])]
-    ended = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
-    await ended.wait()
-    for task in tasks:
-        task.cancel()
-    print(json.dumps(counts))
+    pages = [page(*common) for _ in range(work["pages"])]
+    await run_until_told(counts, *pages, *(come_back(*common) for _ in range(work["streams"])))
 
 
 asyncio.run(main())
