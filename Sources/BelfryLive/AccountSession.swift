@@ -93,12 +93,19 @@ final class AccountSession {
   /// Applies a mark before any listener is told of it, so that everything shown from now on is judged by it.
   func receive(_ echo: ReadEcho) {
     if isTakingSnapshot { echoes.append(echo) }
+    let isLate = isLate(echo)
     apply(echo)
-    // Clients drop everything up to such a mark. It may have been made before the index learned of a space, whose entries are
-    // then not read, and a scan may have shown them before the mark arrived here.
-    if echo.upTo != nil, read?.lagging.isEmpty == false {
-      for listener in listeners { listener.droppedUnread() }
-    }
+    if isLate { for listener in listeners { listener.droppedUnread() } }
+  }
+
+  /// True for a mark of everything that was made before the index learned of a space that it did not cover. The snapshot has
+  /// the mark and the space, and a scan may have shown what is not read there. Clients drop that when they are told of the mark.
+  ///
+  /// A mark that was made later was decided with the space, and leaves nothing unread up to its end. It raises a watermark, or
+  /// marks the space's entries one by one.
+  private func isLate(_ echo: ReadEcho) -> Bool {
+    guard echo.upTo != nil, echo.marked.isEmpty, let read, !read.lagging.isEmpty else { return false }
+    return echo.watermarks.allSatisfy { $0 <= read.watermark(in: $0.partition) }
   }
 
   /// Something arrived in a space of the account.

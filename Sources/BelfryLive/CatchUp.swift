@@ -43,6 +43,8 @@ extension Consumer {
     }
     let snapshot = try await session.snapshot(for: self)
     guard mayGoOn() else { return false }
+    // A mark may have arrived meanwhile. Told after the scan, it would have the client drop what the scan has shown.
+    sendOwnRing(through: hub.lastSequence)
     // Before anything is shown again: that goes by the cursor, and leaves to the scan what the scan will show.
     noteReach(of: snapshot)
     let floor = hub.feed.limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)

@@ -69,6 +69,54 @@ import Testing
     }
   }
 
+  /// The same where the message arrives while the account's first snapshot is taken, which has the mark.
+  @Test func aMarkThatArrivesDuringTheSnapshotTakesNothingAway() async throws {
+    try await withLoop { loop, scope in
+      let stage = try await LaggingStage(loop, scope)
+      let (memory, live, feed) = (stage.memory, stage.live, stage.hub.feed)
+      let store = EventfulStore(memory, Chance(seed: 1))
+      let hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: Limits())
+      let sent = try await stage.missJoining()
+      let last = try stage.send(to: stage.known)
+      memory.clockMilliseconds += 10
+      store.onEnds = [
+        {
+          _ = try? await feed.markRead(account: "bob", device: nil, upTo: last)
+          relay(memory)
+        },
+        { live.arrive(atMost: 1) },
+      ]
+      defer { stage.client.cut() }
+      try stage.client.open(hub)
+      try await stage.settleWithoutMessages(stage.client) { $0.held.isSuperset(of: sent) }
+      #expect(store.onEnds.isEmpty)
+      #expect(stage.client.knowsRead(last))
+      try await stage.settle { $0.held.isSuperset(of: sent) }
+      #expect(stage.client.held.isSuperset(of: sent))
+      #expect(stage.client.doubled.isEmpty)
+    }
+  }
+
+  /// A mark below the watermark was decided with the space, and nobody has to be shown the rest of it again.
+  @Test func aMarkInALaggingSpaceShowsNothingAgain() async throws {
+    try await withLaggingStage { stage in
+      try stage.client.open(stage.hub)
+      let sent = try await stage.missJoining()
+      let last = try stage.send(to: stage.known)
+      try await stage.settle { $0.held.contains(last) }
+      stage.memory.clockMilliseconds += 10
+      _ = try await stage.hub.feed.markRead(account: "bob", device: nil, upTo: last)
+      relay(stage.memory)
+      try await stage.settle { $0.held.isSuperset(of: sent) }
+      let received = stage.client.received.count
+      let some = sent.sorted()[2]
+      #expect(try await stage.hub.feed.markRead(account: "bob", device: nil, upTo: some) > 0)
+      try await stage.settle { $0.knowsRead(some) }
+      #expect(stage.client.received.count == received)
+      #expect(stage.client.held.isSuperset(of: sent.filter { $0 > some }))
+    }
+  }
+
   /// In more spaces than the cursor has room for, the cursor has passed an entry whose live message was missed.
   @Test(arguments: [false, true]) func whatWasMissedIsShownOnce(isShownAgain: Bool) async throws {
     try await withLaggingStage { stage in
@@ -122,6 +170,20 @@ import Testing
       defer { stage.client.cut() }
       try await body(stage)
     }
+  }
+}
+
+/// Something happens while the ends of logs are asked for.
+private final class EventfulStore: SlowStore {
+  /// For each question, in order.
+  var onEnds: [() async -> Void] = []
+
+  override func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
+    if !onEnds.isEmpty {
+      let happens = onEnds.removeFirst()
+      await happens()
+    }
+    return try await super.ends(of: spaces)
   }
 }
 
