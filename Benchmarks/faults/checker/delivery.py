@@ -29,7 +29,7 @@ def let_go_unread(case: Case):
         if send.id in case.perhaps_trimmed or case.reading[account].possibly(send.id, send.began):
             continue
         for device in case.devices_of[account]:
-            told = case.read_told[device].last_up_to(send.id)
+            told = case.read_told[device].last_let_go(send.id)
             first = case.first_shown_to_device[device].get(send.id)
             if told is None or not first or first.at > told or case.is_in_gap(device, send):
                 continue
@@ -70,7 +70,7 @@ def doubled(case: Case):
         for shown in all:
             first = seen.get(shown.id)
             # Whoever is told to let go of all up to a place is shown again what of it is unread.
-            if first is None or read_told.first_up_to(shown.id, first) <= shown.at:
+            if first is None or read_told.first_let_go(shown.id, first) <= shown.at:
                 seen[shown.id] = shown.at
             elif not case.may_be_shown_again(device, shown.id, first, shown.at):
                 text = f"shown again after {shown.at - first:.1f} s"
@@ -80,6 +80,16 @@ def doubled(case: Case):
             if other != shown.id and not is_excused:
                 text = f"the same messageClientId {shown.client_id} was shown as {other} already"
                 yield Violation("doubled", text, shown.at, shown.id, account, device)
+
+
+def begun_anew(case: Case):
+    """The load changes no preferences. So a device is told to begin anew only where Redis may have lost something."""
+    for device, all in case.told_device.items():
+        for told in all:
+            if told.what != "preferences" or any(fault.is_step and fault.began <= told.at for fault in case.history.faults):
+                continue
+            account = case.history.account_of(device)
+            yield Violation("doubled", "told to begin anew, and nothing was lost", told.at, "", account, device)
 
 
 def reordered(case: Case):
@@ -178,6 +188,6 @@ def refused_cursors(case: Case):
 
 
 RULES = [
-    *(lost_and_late, let_go_unread, lost_from_the_feed, doubled, reordered, misdirected),
+    *(lost_and_late, let_go_unread, lost_from_the_feed, doubled, begun_anew, reordered, misdirected),
     *(contradicted, refused_repeats, refused_cursors),
 ]

@@ -58,15 +58,18 @@ class ReadTold:
     def __init__(self, told: list[Told]):
         self._by_id: dict[str, list[float]] = defaultdict(list)
         self._up_to = []
+        # Places up to which it let go, also of what is not read.
+        self._let_go = []
         for one in told:
             if one.what == "read":
                 for id in one.ids:
                     self._by_id[id].append(one.at)
                 if one.up_to:
                     self._up_to.append((one.at, int(one.up_to)))
+                    self._let_go.append((one.at, int(one.up_to)))
             elif one.what == "preferences":
                 # The device lets go of all that it shows. Unread notifications follow again.
-                self._up_to.append((one.at, EVERYTHING))
+                self._let_go.append((one.at, EVERYTHING))
 
     def first(self, id: str, since: float, *, beyond: int = 0) -> float:
         """Since a time: by name, or up to a place beyond another."""
@@ -75,10 +78,14 @@ class ReadTold:
         by_name = times[at] if at < len(times) else NEVER
         return min(by_name, self.first_up_to(id, since, beyond=beyond))
 
-    def first_up_to(self, id: str, since: float, *, beyond: int = 0) -> float:
+    def first_let_go(self, id: str, since: float) -> float:
         """When it was told to let go of all up to a place, or of everything, the entry among it."""
+        return next((at for at, place in self._let_go if at >= since and place >= int(id)), NEVER)
+
+    def first_up_to(self, id: str, since: float, *, beyond: int = 0) -> float:
+        """When it was told that all up to a place is read, the entry among it."""
         least = max(int(id), beyond + 1)
         return next((at for at, place in self._up_to if at >= since and place >= least), NEVER)
 
-    def last_up_to(self, id: str) -> float | None:
-        return next((at for at, place in reversed(self._up_to) if place >= int(id)), None)
+    def last_let_go(self, id: str) -> float | None:
+        return next((at for at, place in reversed(self._let_go) if place >= int(id)), None)

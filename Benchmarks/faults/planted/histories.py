@@ -298,6 +298,8 @@ class Histories(unittest.TestCase):
         self.story.send(5, 10)
         self.story.show_all(5, 10.2)
         self.story.tell("preferences", 30)
+        self.finds("doubled", "lost")
+        self.story.fault(25, 25, is_step=True, lost_since=24)
         self.finds("lost")
         self.story.show(5, 30.1, "ann-desk")
         self.finds()

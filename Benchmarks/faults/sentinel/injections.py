@@ -17,8 +17,11 @@ from .servers import DOWN_AFTER_SECONDS, Node
 ELECTION_SECONDS = DOWN_AFTER_SECONDS + 4
 
 
-async def healed(stage: Stage, fault: Fault) -> None:
+async def healed(stage: Stage, fault: Fault, *, keeps_place: Node | None = None) -> None:
+    """On a machine that is held up, the Sentinels may take a master for gone that is to keep its place."""
     await stage.redis.converge()
+    if keeps_place and not await asyncio.to_thread(keeps_place.is_master):
+        note_loss_of_place(stage, fault)
     if fault.undone:
         # Until then a master that had lost its place may have taken something.
         fault.killed = stage.now
@@ -31,11 +34,15 @@ def begin(stage: Stage, kind: str, detail: str, *, loses_place: bool) -> Fault:
     not wait for replicas."""
     fault = stage.begin_fault(kind, detail)
     if loses_place:
-        fault.undone = partitions_in(((0, SLOTS - 1),))
-        if not stage.is_replicated:
-            fault.is_step = True
-            fault.lost_since = fault.began - 1
+        note_loss_of_place(stage, fault)
     return fault
+
+
+def note_loss_of_place(stage: Stage, fault: Fault) -> None:
+    fault.undone = partitions_in(((0, SLOTS - 1),))
+    if not stage.is_replicated:
+        fault.is_step = True
+        fault.lost_since = fault.began - 1
 
 
 async def both(stage: Stage) -> tuple[Node, Node]:
@@ -64,7 +71,7 @@ async def master_restarted(stage: Stage, random: Random) -> None:
     master.kill()
     await hold(0.2)
     await master.start()
-    await healed(stage, fault)
+    await healed(stage, fault, keeps_place=master)
 
 
 async def master_stopped(stage: Stage, random: Random) -> None:
@@ -85,7 +92,7 @@ async def master_stopped_briefly(stage: Stage, random: Random) -> None:
     master.pause()
     await hold(DOWN_AFTER_SECONDS / 3)
     master.go_on()
-    await healed(stage, fault)
+    await healed(stage, fault, keeps_place=master)
 
 
 async def failover(stage: Stage, random: Random) -> None:
