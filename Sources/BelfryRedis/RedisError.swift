@@ -50,7 +50,7 @@ package struct RedisError: Error, Hashable, CustomStringConvertible {
   }
 
   /// The same error, if other commands that were sent together were executed.
-  var ofSomeCommands: RedisError { RedisError(code, cause: cause, place: place, mayBeExecuted: true) }
+  package var ofSomeCommands: RedisError { RedisError(code, cause: cause, place: place, mayBeExecuted: true) }
 
   package var description: String {
     "\(place): \(cause) (\(code.rawValue))"

@@ -12,7 +12,9 @@ struct Belfry {
     let environment = ProcessInfo.processInfo.environment
     let console = Console(timeZone: .current, terminal: Terminal(environment: environment))
     if let name = TimeZone.unknownName(in: environment) {
-      console.complain("belfry: TZ names no time zone that is known here: \(name). Times are in UTC")
+      console.complain(
+        "belfry: TZ names no time zone that is known here: \(name). Times are in \(TimeZone.current.identifier)"
+      )
     }
     let runner = CommandRunner(table: .belfry, environment: environment, console: console)
     Task.detached { exit(await runner.run(words).rawValue) }

@@ -37,17 +37,13 @@ import Testing
       try belfry.run(words + ["2096-12-24 18:00"]).out == "7  sent, expires 2096-12-24 18:00:00 +01:00\n")
   }
 
-  @Test(arguments: ["Foo/Bar", ":Europe/Belrin"]) func `a time zone that is unknown is not taken for another`(
-    zone: String
-  )
-    throws
-  {
+  @Test(arguments: ["Foo/Bar", ":Europe/Berlin", "/usr/share/zoneinfo/UTC"])
+  func `a time zone that is unknown is not taken for another`(zone: String) throws {
     var belfry = Executable()
     belfry.environment["TZ"] = zone
-    #expect(
-      try belfry.run("version").err
-        == "belfry: TZ names no time zone that is known here: \(zone). Times are in UTC\n")
-    for known in ["", "UTC", "Europe/Berlin", ":Europe/Berlin", "EST5EDT"] {
+    let said = try belfry.run("version").err
+    #expect(said.hasPrefix("belfry: TZ names no time zone that is known here: \(zone). Times are in "))
+    for known in ["", "UTC", "Europe/Berlin", "EST5EDT", "CET"] {
       belfry.environment["TZ"] = known
       #expect(try belfry.run("version").err.isEmpty, "\(known)")
     }

@@ -279,7 +279,9 @@ extension RedisCluster {
       state = change
       return
     }
-    if let told = nodes[address]?.noteChange(change) { onNodeChange?(place(at: address), told) }
+    if let told = nodes[address]?.noteChange(change, isServing: map.serving.contains(address)) {
+      onNodeChange?(place(at: address), told)
+    }
     if case .ready = change, !isAdmitted, map.owner(of: firstSlot) == address {
       isAdmitted = true
       setUpAgain(but: address)

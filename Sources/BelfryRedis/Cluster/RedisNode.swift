@@ -50,18 +50,26 @@ final class RedisNode {
   func setUpAgain(because error: RedisError) {
     isBeingSetUpAgain = true
     connection.setUpAgain(because: error)
+    // Nothing was closed if it waits before another try.
     isBeingSetUpAgain = false
   }
 
+  /// - Parameter isServing: true if the map says that the node serves slots. The loss of another one, such as a replica, is
+  ///   told only if it was connected.
   /// - Returns: the change to tell; nil if nothing has changed for others. Each try to connect to a node that is away fails in
   ///   its own words, and only the first is told.
-  func noteChange(_ state: RedisConnection.State) -> NodeChange? {
+  func noteChange(_ state: RedisConnection.State, isServing: Bool) -> NodeChange? {
     let change: NodeChange
     switch state {
     case .ready: change = .connected
     case .lost(let error):
-      if isBeingSetUpAgain { return nil }
+      if isBeingSetUpAgain {
+        // The next try may fail within the same call, and that is a loss.
+        isBeingSetUpAgain = false
+        return nil
+      }
       if case .lost = told { return nil }
+      if told == nil, !isServing { return nil }
       change = .lost(error)
     case .connecting, .closed: return nil
     }

@@ -32,7 +32,12 @@ extension LoopServices {
       },
       PeriodicWork("redisCheck", every: Self.redisCheckInterval, asksStoreEachRound: true) { [self] in
         broker.condition.note(hasEndedOnFullDisk: broker.isDiskFull())
-        broker.condition.note(try await store.readRoom())
+        do throws(StoreError) {
+          broker.condition.note(try await store.readRoom())
+        } catch {
+          broker.condition.noteNoAnswer()
+          throw error
+        }
       },
       pusherCheck,
     ] + (broker.keySet.map { [fetching($0)] } ?? [])

@@ -42,6 +42,9 @@ final class RedisCondition: Sendable {
     }
   }
 
+  /// Notes that no node has answered: what was measured before says nothing of now. Called from any thread.
+  func noteNoAnswer() { content.withLock { $0.memoryUsedShare = nil } }
+
   /// Notes if the embedded Redis has ended on a full disk. It cannot say so itself. The end of it is reported once Redis
   /// answers. Called from any thread.
   func note(hasEndedOnFullDisk: Bool) {

@@ -174,7 +174,11 @@ extension RedisStore {
     replies.reserveCapacity(commands.count)
     var start = 0
     for end in parts.ends {
-      replies += try await redis.sendPipeline(Array(commands[start..<end]), isAwaited: isAwaited)
+      do throws(RedisError) {
+        replies += try await redis.sendPipeline(Array(commands[start..<end]), isAwaited: isAwaited)
+      } catch {
+        throw commands[..<start].contains(where: \.isWrite) ? error.ofSomeCommands : error
+      }
       start = end
     }
     return replies

@@ -36,12 +36,12 @@ enum DurationText {
 }
 
 extension TimeZone {
-  /// The value of `TZ` if it names no zone that is known here. Foundation then takes UTC without a word.
+  /// The value of `TZ` if Foundation knows no such zone. It then takes another one without a word, mostly UTC. Unlike
+  /// the system's library, it takes no path and no name after a colon.
   static func unknownName(in environment: [String: String]) -> String? {
-    guard let value = environment["TZ"] else { return nil }
-    let name = value.hasPrefix(":") ? String(value.dropFirst()) : value
-    // A path names a file, which Foundation reads.
-    return name.isEmpty || name.hasPrefix("/") || TimeZone(identifier: name) != nil ? nil : value
+    guard let name = environment["TZ"], !name.isEmpty else { return nil }
+    let isKnown = TimeZone(identifier: name) != nil || TimeZone(abbreviation: name) != nil
+    return isKnown ? nil : name
   }
 }
 

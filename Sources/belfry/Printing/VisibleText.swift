@@ -82,7 +82,7 @@ enum VisibleText {
   /// The ids and links in a text.
   static func wordsKeptWhole(in text: String) -> [Substring] {
     text.split(separator: " ").flatMap { word in
-      if word.hasPrefix("http://") || word.hasPrefix("https://") { return [word] }
+      if word.contains("http://") || word.contains("https://") { return [word] }
       return word.split { !($0.isASCII && $0.isNumber) }.filter { $0.count >= idDigitsMin }
     }
   }

@@ -169,6 +169,8 @@ import Testing
       #expect(some > 0 && some < 0.1)
       try broker.redis.command("CONFIG", "SET", "maxmemory", "10000000")
       #expect(try #require(try share()) > some)
+      broker.broker.condition.noteNoAnswer()
+      #expect(try !broker.ask("GET", "/metrics").body.contains("belfry_redis_memory_used_ratio"))
     }
   }
 }
