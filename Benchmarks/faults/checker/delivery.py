@@ -82,14 +82,14 @@ def doubled(case: Case):
                 yield Violation("doubled", text, shown.at, shown.id, account, device)
 
 
-def begun_anew(case: Case):
-    """The load changes no preferences. So a device is told to begin anew only where Redis may have lost something."""
+def started_over(case: Case):
+    """The load changes no preferences. So a device is told to start over only where Redis may have lost something."""
     for device, all in case.told_device.items():
         for told in all:
             if told.what != "preferences" or any(fault.is_step and fault.began <= told.at for fault in case.history.faults):
                 continue
             account = case.history.account_of(device)
-            yield Violation("doubled", "told to begin anew, and nothing was lost", told.at, "", account, device)
+            yield Violation("doubled", "told to start over, and nothing was lost", told.at, "", account, device)
 
 
 def reordered(case: Case):
@@ -188,6 +188,6 @@ def refused_cursors(case: Case):
 
 
 RULES = [
-    *(lost_and_late, let_go_unread, lost_from_the_feed, doubled, begun_anew, reordered, misdirected),
+    *(lost_and_late, let_go_unread, lost_from_the_feed, doubled, started_over, reordered, misdirected),
     *(contradicted, refused_repeats, refused_cursors),
 ]

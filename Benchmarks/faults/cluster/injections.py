@@ -6,10 +6,10 @@ from random import Random
 
 from bench.failure import Failure
 
+from ..failovers import begin_failover_fault, end_failover_fault
 from ..history import Fault
+from ..injections import Injection, hold
 from ..keyspace import partitions_in
-from ..injections import broker_killed, broker_stopped, brokers_are_ready, connections_cut, half_open, hold, replies_cut
-from ..injections import Injection
 from ..stage import Stage
 from .servers import NODE_TIMEOUT_SECONDS, Node
 
@@ -17,25 +17,9 @@ from .servers import NODE_TIMEOUT_SECONDS, Node
 ELECTION_SECONDS = NODE_TIMEOUT_SECONDS + 4
 
 
-async def healed(stage: Stage, fault: Fault) -> None:
-    await stage.redis.converge()
-    if fault.undone:
-        # Until then a master that had lost its place may have taken something.
-        fault.killed = stage.now
-    await brokers_are_ready(stage)
-    stage.end_fault(fault)
-
-
 def begin(stage: Stage, kind: str, detail: str, *, loses_place: Node | None = None) -> Fault:
-    """Of what a replica had not yet heard, a master that loses its place may have acknowledged some: where the brokers do
-    not wait for replicas."""
-    fault = stage.begin_fault(kind, detail)
-    if loses_place:
-        fault.undone = partitions_in(loses_place.own().slots)
-        if not stage.is_replicated:
-            fault.is_step = True
-            fault.lost_since = fault.began - 1
-    return fault
+    undone = partitions_in(loses_place.own().slots) if loses_place else None
+    return begin_failover_fault(stage, kind, detail, undone=undone)
 
 
 async def any_master(stage: Stage, random: Random) -> Node:
@@ -55,7 +39,7 @@ async def master_killed(stage: Stage, random: Random) -> None:
     await stage.redis.taken_over(replica)
     await hold(random.random() * 3)
     await master.start()
-    await healed(stage, fault)
+    await end_failover_fault(stage, fault)
 
 
 async def master_restarted(stage: Stage, random: Random) -> None:
@@ -65,7 +49,7 @@ async def master_restarted(stage: Stage, random: Random) -> None:
     master.kill()
     await hold(0.2)
     await master.start()
-    await healed(stage, fault)
+    await end_failover_fault(stage, fault)
 
 
 async def master_stopped(stage: Stage, random: Random) -> None:
@@ -76,7 +60,7 @@ async def master_stopped(stage: Stage, random: Random) -> None:
     master.pause()
     await hold(seconds)
     master.go_on()
-    await healed(stage, fault)
+    await end_failover_fault(stage, fault)
 
 
 async def _master_parted(stage: Stage, random: Random, kind: str, *, also_from_brokers: bool) -> None:
@@ -86,7 +70,7 @@ async def _master_parted(stage: Stage, random: Random, kind: str, *, also_from_b
     await stage.redis.network.part(master.ways, also_from_brokers=also_from_brokers)
     await hold(seconds)
     await stage.redis.network.join()
-    await healed(stage, fault)
+    await end_failover_fault(stage, fault)
 
 
 async def master_parted_from_nodes(stage: Stage, random: Random) -> None:
@@ -104,7 +88,7 @@ async def master_stopped_briefly(stage: Stage, random: Random) -> None:
     master.pause()
     await hold(NODE_TIMEOUT_SECONDS / 3)
     master.go_on()
-    await healed(stage, fault)
+    await end_failover_fault(stage, fault)
 
 
 async def replica_killed(stage: Stage, random: Random) -> None:
@@ -114,7 +98,7 @@ async def replica_killed(stage: Stage, random: Random) -> None:
     replica.kill()
     await hold(2)
     await replica.start()
-    await healed(stage, fault)
+    await end_failover_fault(stage, fault)
 
 
 # --- Failover that is asked for -------------------------------------------------------------------------------
@@ -125,7 +109,7 @@ async def _failover(stage: Stage, random: Random, kind: str, *how: str) -> None:
     replica = stage.redis.replica_of(master)
     fault = begin(stage, kind, f"{master.name} to {replica.name}", loses_place=master if how else None)
     await stage.redis.fail_over(replica, *how)
-    await healed(stage, fault)
+    await end_failover_fault(stage, fault)
 
 
 async def failover(stage: Stage, random: Random) -> None:
@@ -149,7 +133,7 @@ async def failed_over_twice(stage: Stage, random: Random) -> None:
     await stage.redis.fail_over(replica)
     await stage.redis.replicated(replica)
     await stage.redis.fail_over(master)
-    await healed(stage, fault)
+    await end_failover_fault(stage, fault)
 
 
 # --- Slots ----------------------------------------------------------------------------------------------------
@@ -187,7 +171,7 @@ async def slots_moved(stage: Stage, random: Random) -> None:
         await _move(stage, random, slot, source, target)
         await hold(0.5 + random.random())
         await _move(stage, random, slot, target, source)
-        await healed(stage, fault)
+        await end_failover_fault(stage, fault)
 
 
 async def move_interrupted(stage: Stage, random: Random) -> None:
@@ -207,7 +191,7 @@ async def move_interrupted(stage: Stage, random: Random) -> None:
     # As long as it has no replica, it may refuse to give keys away.
     await stage.redis.replicated(replica)
     await _move(stage, random, slot, replica, target)
-    await healed(stage, fault)
+    await end_failover_fault(stage, fault)
 
 
 # --- The library ----------------------------------------------------------------------------------------------
@@ -218,10 +202,10 @@ async def functions_flushed(stage: Stage, random: Random) -> None:
     fault = begin(stage, "functions flushed at a master", master.name)
     with contextlib.suppress(OSError, Failure):
         await asyncio.to_thread(master.call, "FUNCTION", "FLUSH")
-    await healed(stage, fault)
+    await end_failover_fault(stage, fault)
 
 
-# What a mixed run chooses from, with how often: one after the other what concerns the cluster, beside what concerns brokers.
+# A mixed run chooses from these, with these weights, one after the other.
 OF_CLUSTER: list[tuple[Injection, int]] = [
     (master_killed, 3),
     (master_restarted, 2),
@@ -235,11 +219,4 @@ OF_CLUSTER: list[tuple[Injection, int]] = [
     (failover_taken, 2),
     (slots_moved, 4),
     (functions_flushed, 1),
-]
-OF_BROKERS: list[tuple[Injection, int]] = [
-    (broker_killed, 3),
-    (broker_stopped, 2),
-    (connections_cut, 2),
-    (replies_cut, 2),
-    (half_open, 1),
 ]

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from ..failovers import OF_BROKERS
 from ..injections import broker_killed, broker_stopped
 from ..load.cast import Cast
 from ..plan import PlannedFault, draw_row, play_row
@@ -17,7 +18,7 @@ async def mixed(stage: Stage, cast: Cast) -> None:
     def row(name: str, choices, rest: float) -> list[PlannedFault]:
         return draw_row(stage.random_of(f"faults of {name}"), choices, rest=rest, seconds=cast.seconds - 7)
 
-    rows = [row("the cluster", injections.OF_CLUSTER, 6), row("brokers", injections.OF_BROKERS, 12)]
+    rows = [row("the cluster", injections.OF_CLUSTER, 6), row("brokers", OF_BROKERS, 12)]
     await asyncio.sleep(3)
     await asyncio.gather(*(play_row(stage, each) for each in rows))
 

@@ -8,13 +8,11 @@ from pathlib import Path
 from bench.failure import Failure
 
 from ..machinery.ports import held_port
-from ..machinery.preload import System
-from ..machinery.servers import RedisServer, wait_until
+from ..machinery.servers import ReplicatedServer, converge, wait_until
 from .network import Network, Ways
 
 SLOTS = 16_384
 NODE_TIMEOUT_SECONDS = 2.0
-CONVERGING_SECONDS = 60
 # A failover that did not come about is given up by Redis after five seconds.
 REPEATED_AFTER_SECONDS = 6.0
 
@@ -49,12 +47,9 @@ def rows(text: str) -> list[Row]:
     return found
 
 
-class Node(RedisServer):
+class Node(ReplicatedServer):
     def __init__(self, number: int, folder: Path, library: Path, settings: list[Path], *, needs_replica: bool):
-        """Without a replica in step it refuses writes, if it needs one."""
-        folder.mkdir()
-        self.needs_replica = needs_replica
-        super().__init__(folder, System(library, folder / "redis.told"), *settings)
+        super().__init__(folder, library, settings, needs_replica=needs_replica)
         self.name = f"redis-{self.port}"
         self.bus_port = held_port()
         self.id = ""
@@ -64,7 +59,6 @@ class Node(RedisServer):
         return super().command() + [
             *("--cluster-port", str(self.bus_port)),
             *("--cluster-node-timeout", str(int(NODE_TIMEOUT_SECONDS * 1000))),
-            *("--min-replicas-to-write", str(int(self.needs_replica))),
             *self.ways.options,
         ]
 
@@ -72,18 +66,11 @@ class Node(RedisServer):
         await super().start()
         self.id = self.call("CLUSTER", "MYID").decode()
 
-    @property
-    def is_answering(self) -> bool:
-        return self.is_up and not self.is_stopped
-
     def rows(self) -> list[Row]:
         return rows(self.call("CLUSTER", "NODES").decode())
 
     def own(self) -> Row:
         return next(row for row in self.rows() if "myself" in row.flags)
-
-    def is_master(self) -> bool:
-        return self.call("ROLE")[0] == b"master"
 
     def replication(self) -> dict[str, str]:
         lines = self.call("INFO", "replication").decode().splitlines()
@@ -148,20 +135,7 @@ class RedisCluster:
 
     async def converge(self) -> None:
         """Until the nodes that answer agree, serve every slot, and replicate."""
-        obstacle = ""
-
-        def is_converged() -> bool:
-            nonlocal obstacle
-            try:
-                obstacle = self.obstacle()
-            except (OSError, Failure) as problem:
-                obstacle = repr(problem)
-            return not obstacle
-
-        try:
-            await wait_until(is_converged, CONVERGING_SECONDS, "the cluster has converged")
-        except Failure as failure:
-            raise Failure(f"{failure}: {obstacle}") from failure
+        await converge(self.obstacle, "the cluster has converged")
 
     def obstacle(self) -> str:
         answering = self.answering
@@ -270,6 +244,6 @@ class RedisCluster:
     ids_include_read = False
 
     def ids(self) -> set[str]:
-        """Of all notifications that are in a log."""
+        """The notifications that are in a log."""
         masters = [node for node in self.answering if node.is_master()]
         return set().union(*(node.ids_in_logs() for node in masters))

@@ -7,6 +7,7 @@ import signal
 import socket
 import urllib.request
 from pathlib import Path
+from typing import Callable
 
 from bench.failure import Failure
 from bench.processes import Process
@@ -76,6 +77,27 @@ async def wait_until(holds, seconds: float, what: str) -> None:
         await asyncio.sleep(0.05)
 
 
+CONVERGING_SECONDS = 60
+
+
+async def converge(find_obstacle: Callable[[], str], what: str) -> None:
+    """Until there is no obstacle. A server that does not answer is one."""
+    obstacle = ""
+
+    def is_converged() -> bool:
+        nonlocal obstacle
+        try:
+            obstacle = find_obstacle()
+        except (OSError, Failure) as problem:
+            obstacle = repr(problem)
+        return not obstacle
+
+    try:
+        await wait_until(is_converged, CONVERGING_SECONDS, what)
+    except Failure as failure:
+        raise Failure(f"{failure}: {obstacle}") from failure
+
+
 class RedisServer(Server):
     def __init__(self, folder: Path, system: System, *settings: Path):
         super().__init__("redis-server", system, folder / "redis.log")
@@ -99,7 +121,7 @@ class RedisServer(Server):
         return self.file.ids()
 
     def ids_in_logs(self) -> set[str]:
-        """Of all notifications that are in a log."""
+        """The notifications that are in a log."""
         found, at = set(), b"0"
         while True:
             at, keys = self.call("SCAN", at, "MATCH", "belfry:{*}:log:*", "COUNT", 1_000)
@@ -140,6 +162,26 @@ class RedisServer(Server):
         raise Failure(f"INFO has no {name}")
 
 
+class ReplicatedServer(RedisServer):
+    """A node that may be a master or a replica."""
+
+    def __init__(self, folder: Path, library: Path, settings: list[Path], *, needs_replica: bool):
+        """Without a replica in step it refuses writes, if it needs one."""
+        folder.mkdir()
+        self.needs_replica = needs_replica
+        super().__init__(folder, System(library, folder / "redis.told"), *settings)
+
+    def command(self) -> list[str]:
+        return super().command() + ["--min-replicas-to-write", str(int(self.needs_replica))]
+
+    @property
+    def is_answering(self) -> bool:
+        return self.is_up and not self.is_stopped
+
+    def is_master(self) -> bool:
+        return self.call("ROLE")[0] == b"master"
+
+
 class Broker(Server):
     """Clients reach it at `front.port`. It reaches one Redis through `back`. The nodes of a cluster, and Sentinels, say themselves
     where Redis is, so no proxy is between."""
@@ -155,7 +197,7 @@ class Broker(Server):
         redis_port: int | None = None,
         redis_url: str = "",
     ):
-        """Of one Redis the port is given, otherwise the URL."""
+        """The port is that of one Redis; otherwise the URL is given."""
         super().__init__(f"belfry-{number}", system, folder / f"belfry-{number}.log")
         self.number, self.belfry = number, belfry
         self.data = folder / f"data-{number}"

@@ -294,7 +294,7 @@ class Histories(unittest.TestCase):
         self.story.show(5, 31, "ann-desk")
         self.finds("doubled")
 
-    def test_who_is_told_to_begin_anew_is_shown_everything_again(self):
+    def test_a_device_that_is_told_to_start_over_is_shown_everything_again(self):
         self.story.send(5, 10)
         self.story.show_all(5, 10.2)
         self.story.tell("preferences", 30)

@@ -7,8 +7,9 @@ from random import Random
 from bench.failure import Failure
 
 from ..cluster.servers import SLOTS
+from ..failovers import begin_failover_fault, end_failover_fault, note_loss_of_place
 from ..history import Fault
-from ..injections import Injection, broker_killed, broker_stopped, brokers_are_ready, connections_cut, half_open, hold, replies_cut
+from ..injections import Injection, hold
 from ..keyspace import partitions_in
 from ..stage import Stage
 from .servers import DOWN_AFTER_SECONDS, Node
@@ -17,32 +18,19 @@ from .servers import DOWN_AFTER_SECONDS, Node
 ELECTION_SECONDS = DOWN_AFTER_SECONDS + 4
 
 
+ALL_PARTITIONS = partitions_in(((0, SLOTS - 1),))
+
+
+def begin(stage: Stage, kind: str, detail: str, *, loses_place: bool) -> Fault:
+    return begin_failover_fault(stage, kind, detail, undone=ALL_PARTITIONS if loses_place else None)
+
+
 async def healed(stage: Stage, fault: Fault, *, keeps_place: Node | None = None) -> None:
     """On a machine that is held up, the Sentinels may take a master for gone that is to keep its place."""
     await stage.redis.converge()
     if keeps_place and not await asyncio.to_thread(keeps_place.is_master):
-        note_loss_of_place(stage, fault)
-    if fault.undone:
-        # Until then a master that had lost its place may have taken something.
-        fault.killed = stage.now
-    await brokers_are_ready(stage)
-    stage.end_fault(fault)
-
-
-def begin(stage: Stage, kind: str, detail: str, *, loses_place: bool) -> Fault:
-    """Of what the replica had not yet heard, a master that loses its place may have acknowledged some: where the brokers do
-    not wait for replicas."""
-    fault = stage.begin_fault(kind, detail)
-    if loses_place:
-        note_loss_of_place(stage, fault)
-    return fault
-
-
-def note_loss_of_place(stage: Stage, fault: Fault) -> None:
-    fault.undone = partitions_in(((0, SLOTS - 1),))
-    if not stage.is_replicated:
-        fault.is_step = True
-        fault.lost_since = fault.began - 1
+        note_loss_of_place(stage, fault, ALL_PARTITIONS)
+    await end_failover_fault(stage, fault)
 
 
 async def both(stage: Stage) -> tuple[Node, Node]:
@@ -151,7 +139,7 @@ async def functions_flushed(stage: Stage, random: Random) -> None:
     await healed(stage, fault)
 
 
-# A mixed run chooses from these, with these weights: one after the other of Redis, next to those of brokers.
+# A mixed run chooses from these, with these weights, one after the other.
 OF_REDIS: list[tuple[Injection, int]] = [
     (master_killed, 3),
     (master_restarted, 2),
@@ -163,11 +151,4 @@ OF_REDIS: list[tuple[Injection, int]] = [
     (sentinel_killed, 1),
     (sentinels_killed, 1),
     (functions_flushed, 1),
-]
-OF_BROKERS: list[tuple[Injection, int]] = [
-    (broker_killed, 3),
-    (broker_stopped, 2),
-    (connections_cut, 2),
-    (replies_cut, 2),
-    (half_open, 1),
 ]

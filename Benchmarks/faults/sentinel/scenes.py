@@ -2,6 +2,7 @@
 
 import asyncio
 
+from ..failovers import OF_BROKERS
 from ..injections import broker_killed, broker_stopped
 from ..load.cast import Cast
 from ..plan import draw_row, play_row
@@ -15,7 +16,7 @@ async def mixed(stage: Stage, cast: Cast) -> None:
     """Faults of Redis and the Sentinels, and next to them those of brokers."""
     rows = [
         draw_row(stage.random_of(f"faults of {name}"), choices, rest=rest, seconds=cast.seconds - 7)
-        for name, choices, rest in (("Redis", injections.OF_REDIS, 6), ("brokers", injections.OF_BROKERS, 12))
+        for name, choices, rest in (("Redis", injections.OF_REDIS, 6), ("brokers", OF_BROKERS, 12))
     ]
     await asyncio.sleep(3)
     await asyncio.gather(*(play_row(stage, row) for row in rows))

@@ -7,35 +7,21 @@ from pathlib import Path
 from bench.failure import Failure
 
 from ..machinery.preload import System
-from ..machinery.servers import RedisServer, wait_until
+from ..machinery.servers import RedisServer, ReplicatedServer, converge, wait_until
 
 NAME = "belfry"
 SENTINELS = 3
 QUORUM = 2
 DOWN_AFTER_SECONDS = 2.0
 FAILOVER_SECONDS = 6.0
-CONVERGING_SECONDS = 60
 # The Sentinels refuse a failover for a while after the last one.
 REPEATED_AFTER_SECONDS = 1.0
 
 
-class Node(RedisServer):
+class Node(ReplicatedServer):
     def __init__(self, number: int, folder: Path, library: Path, settings: list[Path], *, needs_replica: bool):
-        """Without a replica in step it refuses writes, if it needs one."""
-        folder.mkdir()
-        self.needs_replica = needs_replica
-        super().__init__(folder, System(library, folder / "redis.told"), *settings)
+        super().__init__(folder, library, settings, needs_replica=needs_replica)
         self.name = f"redis-{number}"
-
-    def command(self) -> list[str]:
-        return super().command() + ["--min-replicas-to-write", str(int(self.needs_replica))]
-
-    @property
-    def is_answering(self) -> bool:
-        return self.is_up and not self.is_stopped
-
-    def is_master(self) -> bool:
-        return self.call("ROLE")[0] == b"master"
 
 
 class Sentinel(RedisServer):
@@ -110,20 +96,7 @@ class RedisSentinels:
 
     async def converge(self) -> None:
         """Until all nodes and Sentinels answer and agree, and the replica is in step."""
-        obstacle = ""
-
-        def is_converged() -> bool:
-            nonlocal obstacle
-            try:
-                obstacle = self.obstacle()
-            except (OSError, Failure) as problem:
-                obstacle = repr(problem)
-            return not obstacle
-
-        try:
-            await wait_until(is_converged, CONVERGING_SECONDS, "the Sentinels agree")
-        except Failure as failure:
-            raise Failure(f"{failure}: {obstacle}") from failure
+        await converge(self.obstacle, "the Sentinels agree")
 
     def obstacle(self) -> str:
         masters = [node for node in self.nodes if node.is_master()]
@@ -165,5 +138,5 @@ class RedisSentinels:
     ids_include_read = False
 
     def ids(self) -> set[str]:
-        """Of all notifications that are in a log."""
+        """The notifications that are in a log."""
         return self.master().ids_in_logs()
