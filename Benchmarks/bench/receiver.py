@@ -33,12 +33,12 @@ class Receiver:
 
     @property
     def count(self) -> int:
-        """What was posted and is answered."""
+        """The requests that are answered."""
         return self._ask("state")["count"]
 
     @property
     def waiting(self) -> int:
-        """What was posted and waits for its answer."""
+        """The requests that wait for their answers."""
         return self._ask("state")["waiting"]
 
     def take_noted(self) -> dict[str, float]:
@@ -67,7 +67,7 @@ class Receiver:
 
 
 class Service:
-    """What the process does."""
+    """The program of the process."""
 
     def __init__(self):
         self.count = self.waiting = 0

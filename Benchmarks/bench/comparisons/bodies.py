@@ -1,4 +1,4 @@
-"""What accounts that begin long batches and never send the rest do to the batches and the sends of others."""
+"""Batches and sends next to accounts that begin long batches and never send the rest."""
 
 import http.client
 import json
@@ -20,7 +20,7 @@ SENT_BYTES = 4_300_000
 LINES = 100
 LINE_BYTES = 230
 FIELD_BYTES = 3_150
-"""Of each of the two long fields of a send."""
+"""A send has two fields of this length."""
 
 
 class BackEnd:

@@ -1,4 +1,4 @@
-"""What it costs that a log is at its cap, so that each batch has older entries trimmed."""
+"""The cost of a log at its cap, where each batch has older entries trimmed."""
 
 from .. import words
 from ..broker import Broker
@@ -11,9 +11,9 @@ from .posting import BATCH
 
 ENTRIES_PER_SPACE = 20_000
 FILLED = 24_000
-"""What the log at its cap was sent. Trimming keeps somewhat more than the cap."""
+"""The log at its cap was sent so many. Trimming keeps somewhat more than the cap."""
 BATCHES, BATCHES_QUICK = 150, 50
-"""Of a round: a log that was empty before stays below the cap."""
+"""A round has so many: a log that was empty before stays below the cap."""
 
 
 class BatchSender:

@@ -1,4 +1,4 @@
-"""What 300 long polls do to a quiet account while notifications come that none of them may see."""
+"""A quiet account next to 300 long polls, while notifications come that none of them may see."""
 
 import itertools
 import json
@@ -18,7 +18,7 @@ _numbers = itertools.count()
 
 
 def _work(broker: Broker) -> dict:
-    """Of a server of its own, so that the polls of a round do not begin by reading what came in the others."""
+    """Each round has a server of its own, so that the polls of a round do not begin by reading what came in the others."""
     number = next(_numbers)
     pollers = [f"poller{number}.{at}" for at in range(POLLS)]
     server = broker.new_server(["keeper", "named", *pollers])

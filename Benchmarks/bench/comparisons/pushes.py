@@ -1,4 +1,4 @@
-"""What an account whose device takes its pushes slowly does to the pushes and the sends of others."""
+"""Pushes and sends of others next to an account whose device takes its pushes slowly."""
 
 import http.client
 import json
@@ -14,15 +14,15 @@ from ..setting import Run
 from .neighbour import SECONDS_BETWEEN
 
 SERVERS = 100
-"""Of the slow account: so it has something to push in nearly all partitions."""
+"""The slow account has so many, so it has something to push in nearly all partitions."""
 PER_SECOND = 100
 """The pace of an account that is permitted by default."""
 ANSWERED_AFTER = 8_000
 """Milliseconds until the slow device's gateway has taken a push."""
 SECONDS_BEFORE = 3
-"""By then more pushes are due to the slow device than a loop has under way."""
+"""More pushes are due to the slow device then than a loop has under way."""
 PUSHED = 5
-"""Of so many sends of the measured account one is pushed."""
+"""One in so many sends of the measured account is pushed."""
 SECONDS_UNTIL_PUSHED = 30
 
 
@@ -109,7 +109,7 @@ def measure(run: Run) -> list[Section]:
     def next_to() -> dict:
         _put_pusher(broker, "slow", f"{slow_gateway.url}/after/{ANSWERED_AFTER}/phone")
         found = measure_next_to(run, "sending", work, after_some_time)
-        # What is due to the device is given up, so that the next round is one without it.
+        # The pushes that are due to the device are given up, so that the next round is one without it.
         broker.call("DELETE", "/v1/account/pushers/phone", account="slow")
         while slow_gateway.waiting:
             slow_gateway.let_go()

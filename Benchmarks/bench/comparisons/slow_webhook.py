@@ -1,4 +1,4 @@
-"""What a slow webhook does to the sends that a callback on the same host is asked about."""
+"""Sends that a callback is asked about, next to a slow webhook on the same host."""
 
 import json
 import time

@@ -1,5 +1,5 @@
-"""What others do to a broker while something is measured. Each program is a process of its own. It goes on until it is told
-to end, and then says how often it did what.
+"""Programs that run against a broker while something is measured. Each is a process of its own. It goes on until it is told to
+end, and then prints how often it did each thing.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ SECONDS_BEFORE = 1
 
 
 def measure_next_to(run: Run, program: str, work: dict, measure: Callable[[], dict]) -> dict:
-    """What is measured while the program runs, and what the program says of itself."""
+    """The figures that are measured while the program runs, and those that it prints itself."""
     process = Process(
         program,
         [sys.executable, "-m", f"bench.programs.{program}"],
