@@ -374,23 +374,6 @@ import Testing
     #expect(outcome.err.contains("took the place of this one"), "\(outcome.err)")
   }
 
-  @Test func `what happens to a tail's connection is a remark, and an event for programs`() throws {
-    let server = try ScriptedServer { _, number in
-      number % 2 == 1
-        ? [
-          .stream,
-          .chunk("retry: 1\n\nevent: kicked\ndata: {\"reason\":\"shutdown\",\"retry\":true}\n\n"),
-        ]
-        : [.stream, .chunk("event: kicked\ndata: {\"reason\":\"ended\",\"retry\":false}\n\n"), .hold]
-    }
-    let outcome = try Executable().run("tail", "--url", "\(server.url)")
-    #expect(outcome.out.isEmpty)
-    #expect(outcome.err.contains("belfry: the broker ended the stream (shutdown), connecting again\n"))
-    let events = try Executable().run("tail", "--json", "--url", "\(server.url)")
-    #expect(
-      events.out.split(separator: "\n").count { $0.contains(#""event":"kicked""#) } == 2, "\(events.out)")
-  }
-
   @Test func `tail stops after the count, and gives programs the cursor`() throws {
     let server = try ScriptedServer { _, _ in
       [.stream, .chunk("event: notification\nid: c7\ndata: \(Self.notification(7))\n\n"), .hold]

@@ -139,6 +139,23 @@ import Testing
     #expect(screen.lines.last?.contains("382947191213498368") == true)
   }
 
+  @Test func `what happens to a tail's connection is a remark, and an event for programs`() throws {
+    let server = try ScriptedServer { _, number in
+      number % 2 == 1
+        ? [
+          .stream,
+          .chunk("retry: 1\n\nevent: kicked\ndata: {\"reason\":\"shutdown\",\"retry\":true}\n\n"),
+        ]
+        : [.stream, .chunk("event: kicked\ndata: {\"reason\":\"ended\",\"retry\":false}\n\n"), .hold]
+    }
+    let outcome = try Executable().run("tail", "--url", "\(server.url)")
+    #expect(outcome.out.isEmpty)
+    #expect(outcome.err.contains("belfry: the broker ended the stream (shutdown), connecting again\n"))
+    let events = try Executable().run("tail", "--json", "--url", "\(server.url)")
+    #expect(
+      events.out.split(separator: "\n").count { $0.contains(#""event":"kicked""#) } == 2, "\(events.out)")
+  }
+
   @Test func `a quiet tail says that it is connected`() throws {
     let server = try ScriptedServer { _, _ in
       [

@@ -9,9 +9,9 @@ import Testing
   private final class Callback {
     private var health = CallbackHealth()
 
-    func begin(now: ContinuousClock.Instant) -> Bool { health.begin(now: now) }
+    func begin(now: ContinuousClock.Instant) -> Bool { health.beginQuestion(now: now) }
     func end(isGood: Bool?, now: ContinuousClock.Instant) -> [CallbackHealth.Change] {
-      health.end(isGood: isGood, now: now)
+      health.noteOutcome(isGood: isGood, now: now)
     }
   }
 

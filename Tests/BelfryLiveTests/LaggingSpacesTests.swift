@@ -46,14 +46,7 @@ import Testing
   /// shown what is not read there, and devices drop everything up to the mark.
   @Test func aMarkThatArrivesLateTakesNothingAway() async throws {
     try await withLaggingStage { stage in
-      try stage.client.open(stage.hub)
-      let sent = try await stage.missJoining()
-      let last = try stage.send(to: stage.known)
-      try await stage.settle { $0.held.contains(last) }
-      // Entries of the very millisecond are marked one by one.
-      stage.memory.clockMilliseconds += 10
-      _ = try await stage.hub.feed.markRead(account: "bob", device: nil, upTo: last)
-      relay(stage.memory)
+      let (sent, last) = try await stage.markBeforeTheIndexLearns()
       let second = Client("bob")
       defer { second.cut() }
       try second.open(stage.hub)
@@ -100,13 +93,7 @@ import Testing
   /// A mark below the watermark was decided with the space, and nobody has to be shown the rest of it again.
   @Test func aMarkInALaggingSpaceShowsNothingAgain() async throws {
     try await withLaggingStage { stage in
-      try stage.client.open(stage.hub)
-      let sent = try await stage.missJoining()
-      let last = try stage.send(to: stage.known)
-      try await stage.settle { $0.held.contains(last) }
-      stage.memory.clockMilliseconds += 10
-      _ = try await stage.hub.feed.markRead(account: "bob", device: nil, upTo: last)
-      relay(stage.memory)
+      let (sent, _) = try await stage.markBeforeTheIndexLearns()
       try await stage.settle { $0.held.isSuperset(of: sent) }
       let received = stage.client.received.count
       let some = sent.sorted()[2]
@@ -227,6 +214,20 @@ private final class LaggingStage {
     let late = OperationRunner(store: store, limits: Limits())
     for server in servers { try await join(server, runner: late) }
     return try servers.map(send)
+  }
+
+  /// Everything that bob's client holds is marked, and his index learns only then of the servers that he has joined.
+  /// - Returns: the entries that are not read, and the last one that is.
+  func markBeforeTheIndexLearns() async throws -> (sent: [MessageID], last: MessageID) {
+    try client.open(hub)
+    let sent = try await missJoining()
+    let last = try send(to: known)
+    try await settle { $0.held.contains(last) }
+    // Entries of the very millisecond are marked one by one.
+    memory.clockMilliseconds += 10
+    _ = try await hub.feed.markRead(account: "bob", device: nil, upTo: last)
+    relay(memory)
+    return (sent, last)
   }
 
   func send(to server: EntityID) throws -> MessageID {

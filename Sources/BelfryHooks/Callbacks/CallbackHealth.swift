@@ -14,11 +14,11 @@ struct CallbackHealth {
   private static let receiver = 0
 
   /// True if the callback may be asked now. The caller then reports the result.
-  mutating func begin(now: ContinuousClock.Instant) -> Bool { breaker.begin(now: now) }
+  mutating func beginQuestion(now: ContinuousClock.Instant) -> Bool { breaker.begin(now: now) }
 
   /// - Parameter isGood: nil if nothing is known, since the question was not sent.
   /// - Returns: what the log is to be told.
-  mutating func end(isGood: Bool?, now: ContinuousClock.Instant) -> [Change] {
+  mutating func noteOutcome(isGood: Bool?, now: ContinuousClock.Instant) -> [Change] {
     let wasPaused = breaker.isOpen
     breaker.end(isGood: isGood, now: now)
     switch isGood {

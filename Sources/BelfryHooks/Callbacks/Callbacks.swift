@@ -113,7 +113,7 @@ package final class Callbacks {
   package func ask<Made>(
     _ callback: Int, _ question: CallbackQuestion, use: (CallbackAnswer) throws(Refusal) -> Made
   ) async throws(Refusal) -> Made {
-    guard healths[callback].begin(now: .now) else {
+    guard healths[callback].beginQuestion(now: .now) else {
       statistics.skipped += 1
       let words = "has failed several times, and Belfry asks it again only after some seconds"
       return try withoutAnswer(callback, because: words, use)
@@ -174,7 +174,7 @@ package final class Callbacks {
 
   private func end(_ callback: Int, isGood: Bool?, because cause: String = "") {
     let origin = settings[callback].url.origin
-    for change in healths[callback].end(isGood: isGood, now: .now) {
+    for change in healths[callback].noteOutcome(isGood: isGood, now: .now) {
       switch change {
       case .fails: report(.fails(origin: origin, cause: cause))
       case .pauses: report(.pauses(origin: origin, cause: cause))

@@ -30,8 +30,8 @@ package struct Price: Sendable, Hashable {
   /// A page of a list, or one thing.
   package static let read = Price(pace: .reads, base: 1, perName: 0, perKiB: 0)
 
-  /// For the lists and the size of a body.
-  package func body(names: Int, bytes: Int) -> Int { perName * names + perKiB * (bytes / 1_024) }
+  /// The further price, by the lists and the size of a body.
+  package func priceOfBody(names: Int, bytes: Int) -> Int { perName * names + perKiB * (bytes / 1_024) }
   /// For each further receiver of a direct send: an entry in another feed.
   package static func receivers(_ count: Int) -> Int { max(count - 1, 0) }
   /// For a search by id through the spaces of other accounts. Redis reads eight logs in the time of one send.

@@ -114,7 +114,7 @@ final class RoutedRequest: HTTPRoutedRequest {
     try services.take(price, of: caller)
     if match.route.body.form == .none { try given.parts.requireNoBody() }
     let work = try match.handler.prepare(&given.parts)
-    let further = price.body(names: given.parts.namedCount, bytes: given.parts.body.count)
+    let further = price.priceOfBody(names: given.parts.namedCount, bytes: given.parts.body.count)
     services.owe(further, price.pace, of: caller)
     return work
   }

@@ -176,7 +176,7 @@ enum Metrics {
       "belfry_settings_differing", "Settings of this broker that differ from those of the keyspace.",
       isCounter: false)
     text += "belfry_settings_differing \(statistics.keyspace.differences.count)\n"
-    text += condition(of: statistics) + left(room)
+    text += condition(of: statistics) + roomLeft(room)
     text += head("belfry_requests_total", "Requests answered.", isCounter: true)
     for loop in statistics.loops {
       for (status, count) in loop.requests.sorted(by: { $0.key < $1.key }) {
@@ -222,7 +222,7 @@ enum Metrics {
     return text
   }
 
-  private static func left(_ room: Room) -> String {
+  private static func roomLeft(_ room: Room) -> String {
     var text = ""
     if let share = room.memoryUsedShare {
       text += head(

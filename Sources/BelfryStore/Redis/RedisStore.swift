@@ -168,8 +168,10 @@ extension RedisStore {
   private func sendInParts(
     _ commands: [RedisCommand], isAwaited: Bool
   ) async throws(RedisError) -> [RedisReply] {
+    if commands.count <= Self.commandsPerPipeline {
+      return try await redis.sendPipeline(commands, isAwaited: isAwaited)
+    }
     let parts = PipelineParts(of: commands, commandsEach: Self.commandsPerPipeline)
-    if parts.ends.count <= 1 { return try await redis.sendPipeline(commands, isAwaited: isAwaited) }
     var replies: [RedisReply] = []
     replies.reserveCapacity(commands.count)
     var start = 0

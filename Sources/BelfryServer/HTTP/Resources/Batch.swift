@@ -52,7 +52,7 @@ extension Sending {
         throw Refusal(.tooLarge, "a line must have at most \(bytesMost) bytes; this one has \(line.count)")
       }
       let request = try SendRequest(ObjectFields(of: body, in: line))
-      services.owe(Price.send.body(names: 0, bytes: line.count), .sends, of: caller)
+      services.owe(Price.send.priceOfBody(names: 0, bytes: line.count), .sends, of: caller)
       return request
     }
   }
