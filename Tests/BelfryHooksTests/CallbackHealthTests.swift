@@ -13,6 +13,9 @@ import Testing
     func end(isGood: Bool?, now: ContinuousClock.Instant) -> [CallbackHealth.Change] {
       health.noteOutcome(isGood: isGood, now: now)
     }
+    func endUnusable(now: ContinuousClock.Instant) -> [CallbackHealth.Change] {
+      health.noteUnusable(now: now)
+    }
   }
 
   @Test func theFirstFailureIsToldAndTheEndOfTheRow() {
@@ -50,6 +53,14 @@ import Testing
     let latest = later + CircuitBreaker.pause
     #expect(health.begin(now: latest))
     #expect(health.end(isGood: true, now: latest) == [.answersAgain])
+  }
+
+  @Test func anAnswerThatCannotBeUsedIsToldAndPausesNothing() {
+    let health = Callback()
+    #expect(health.endUnusable(now: start) == [.fails])
+    for _ in 0..<CircuitBreaker.failuresMax { #expect(health.endUnusable(now: start) == []) }
+    #expect(health.begin(now: start))
+    #expect(health.end(isGood: true, now: start) == [.answersAgain])
   }
 
   /// Its row was not told, since an earlier one was a moment ago.

@@ -26,9 +26,18 @@ struct CallbackHealth {
     case true?:
       let wasTold = row.succeed(Self.receiver)
       return wasTold || wasPaused ? [.answersAgain] : []
-    case false?:
-      let isFirst = row.fail(Self.receiver, now: now)
-      return (isFirst ? [.fails] : []) + (breaker.isOpen && !wasPaused ? [.pauses] : [])
+    case false?: return noteFailure(now: now) + (breaker.isOpen && !wasPaused ? [.pauses] : [])
     }
+  }
+
+  /// The callback is there and has answered, and the answer cannot be used. Others may get usable answers, so it is asked
+  /// further on.
+  mutating func noteUnusable(now: ContinuousClock.Instant) -> [Change] {
+    breaker.end(isGood: true, now: now)
+    return noteFailure(now: now)
+  }
+
+  private mutating func noteFailure(now: ContinuousClock.Instant) -> [Change] {
+    row.fail(Self.receiver, now: now) ? [.fails] : []
   }
 }

@@ -138,7 +138,8 @@ package final class Callbacks {
         throw refusal
       // The callback is there, and others get their answers: one sender must not close it for all of them.
       case .unusable(let refusal):
-        end(callback, isGood: true)
+        let cause = "its answer cannot be used: \(refusal.field ?? "it") \(refusal.detail)"
+        tell(healths[callback].noteUnusable(now: .now), of: callback, cause)
         statistics.failed += 1
         throw refusal.ofUnusableAnswer
       case .busy:
@@ -173,8 +174,12 @@ package final class Callbacks {
   }
 
   private func end(_ callback: Int, isGood: Bool?, because cause: String = "") {
+    tell(healths[callback].noteOutcome(isGood: isGood, now: .now), of: callback, cause)
+  }
+
+  private func tell(_ changes: [CallbackHealth.Change], of callback: Int, _ cause: String) {
     let origin = settings[callback].url.origin
-    for change in healths[callback].noteOutcome(isGood: isGood, now: .now) {
+    for change in changes {
       switch change {
       case .fails: report(.fails(origin: origin, cause: cause))
       case .pauses: report(.pauses(origin: origin, cause: cause))
