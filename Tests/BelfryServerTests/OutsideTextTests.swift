@@ -126,9 +126,10 @@ import Testing
       let (once, twice, fourTimes) = (
         work(decoder, texts[0]), work(decoder, texts[1]), work(decoder, texts[2])
       )
-      // An array or a buffer that doubles makes a few more.
-      #expect(
-        fourTimes.requests <= once.requests + Self.doublings, "\(once.requests) become \(fourTimes.requests)")
+      // An array or a buffer that doubles makes a few more. When it does depends on the room that the allocator happens to
+      // give, so among thousands of requests there may be more of these.
+      let most = once.requests + Self.doublings + once.requests / 1_000
+      #expect(fourTimes.requests <= most, "\(once.requests) become \(fourTimes.requests)")
       #expect(
         fourTimes.bytes <= 4 * once.bytes + Self.fixedBytes,
         "\(once.bytes), \(twice.bytes), \(fourTimes.bytes)")
