@@ -37,7 +37,7 @@ import Testing
       let all = try entries(broker)
       #expect(
         all.compactMap { $0["operation"]?.text }
-          == ["server remove", "member remove", "member add", "server create"])
+          == ["server delete", "member remove", "member add", "server create"])
       try #require(all.count == 4)
       #expect(all.compactMap { $0["status"]?.number } == [404, 204, 200, 201])
       #expect(all[3]["caller"] == "billing" && all[3]["role"] == "app" && all[3]["account"] == "carol")

@@ -21,9 +21,11 @@ enum Audit {
   {
     guard let caller = request.caller, caller.actor.isTrusted else { return }
     let target = target(request, route, reply)
+    // Operators know it by the words of its command.
+    let operation = route.command ?? route.name
     var entry: JSONObject = [
       "caller": .string(caller.subject), "role": .string(caller.role.rawValue),
-      "operation": .string(route.name), "status": .integer(Int64(reply.status)),
+      "operation": .string(operation), "status": .integer(Int64(reply.status)),
       "address": .string(request.address),
     ]
     if let account = caller.actor.account { entry["account"] = .string(account.text) }
@@ -33,7 +35,7 @@ enum Audit {
       "audit",
       [
         "caller": caller.subject, "role": caller.role.rawValue, "account": caller.actor.account?.text ?? "-",
-        "operation": route.name, "target": target.isEmpty ? "-" : target, "status": "\(reply.status)",
+        "operation": operation, "target": target.isEmpty ? "-" : target, "status": "\(reply.status)",
         "address": request.address,
       ])
     do throws(StoreError) {
