@@ -77,6 +77,16 @@ import Testing
     #expect(third.err.contains("was already used for other content"), "\(third.err)")
   }
 
+  @Test func `the inviter in place of an invitation is told how to be named`() throws {
+    let server = try ScriptedServer { _, _ in
+      [.problem(404, code: "notFound", detail: "no such invitation is pending")]
+    }
+    let words = ["server", "accept", "12", "alice", "--url", "\(server.url)"]
+    #expect(try Executable().run(words).err.contains("name the inviter with --inviter alice\n"))
+    let other = ["server", "accept", "12", "34", "--url", "\(server.url)"]
+    #expect(try !Executable().run(other).err.contains("--inviter"))
+  }
+
   @Test func `the code that a callback gives for its refusal is shown`() throws {
     let problem =
       #"{"status":403,"title":"x","detail":"no bad words","code":"refusedByCallback","callbackCode":"17"}"#

@@ -72,6 +72,16 @@ extension CommandFailure {
       ? "belfry \(group) applications \(space)" : nil
   }
 
+  /// Somebody who accepts an invitation may take the word in place of its id for the inviter. It is the account that is invited.
+  private static func inviter(_ command: Command?, _ arguments: Arguments?) -> String? {
+    guard let command, command.name.hasSuffix(" accept"),
+      command.options.contains(where: { $0.name == "inviter" }),
+      let word = arguments?.operands.dropFirst().first, !word.allSatisfy(\.isNumber)
+    else { return nil }
+    return
+      "\(word) stands for the account that is invited; leave it out, and name the inviter with --inviter \(word)"
+  }
+
   private static func advice(
     _ error: BelfryError, _ command: Command?, _ arguments: Arguments?, _ isUser: Bool
   ) -> String? {
@@ -105,6 +115,7 @@ extension CommandFailure {
       return "does --url have a path? It takes only scheme, host and port"
     case .notFound:
       return applications(command, arguments).map { "\($0) lists the pending applications" }
+        ?? inviter(command, arguments)
     case .muted:
       return "the mute ends when its time is up, or when the owner or an admin lifts it"
     case .banned:
