@@ -486,6 +486,19 @@ class Histories(unittest.TestCase):
         self.story.show(5, 20.3, "ann-desk")
         self.finds("resurrected")
 
+    def test_begun_anew_between_a_lost_mark_and_its_repetition(self):
+        """The device stood still meanwhile, so it hears of everything at once."""
+        self.story.fault(15, 15, is_step=True, lost_since=14)
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        self.story.mark(5, began=20)
+        self.story.tell("read", 21, ids=("5",))
+        self.story.tell("preferences", 21.1)
+        self.story.show(5, 21.2, "ann-desk")
+        self.finds("resurrected")
+        self.story.tell("read", 21.3, ids=("5",))
+        self.finds()
+
     def test_told_read_too_late(self):
         self.story.send(5, 10)
         self.story.show_all(5, 10.2)
