@@ -407,6 +407,17 @@ class Histories(unittest.TestCase):
         send.other_ids.append("6")
         self.finds("contradicted")
 
+    def test_a_clock_steps_between_two_tries(self):
+        """Redis has forgotten the first one by its clock."""
+        send = self.story.send(6, 10)
+        send.ended = 13
+        for device in ("ann-desk", "ann-phone", "bob-desk"):
+            self.story.history.shown.append(Shown(device, 10.2, 0.0, "5", 100, "c6", "c6 v0", 0, "1"))
+        self.story.show_all(6, 13.1)
+        self.finds("contradicted", "doubled")
+        self.story.fault(12, 12, is_step=True)
+        self.finds()
+
     def test_one_id_for_two(self):
         self.story.send(5, 10, "bob")
         other = self.story.send(6, 11, "eve")
