@@ -60,7 +60,7 @@ class ReadTold:
         self._up_to = []
         # Places up to which it let go, also of what is not read.
         self._let_go = []
-        self._begun_anew = [one.at for one in told if one.what == "preferences"]
+        self._started_over = [one.at for one in told if one.what == "preferences"]
         for one in told:
             if one.what == "read":
                 for id in one.ids:
@@ -88,8 +88,8 @@ class ReadTold:
         least = max(int(id), beyond + 1)
         return next((at for at, place in self._up_to if at >= since and place >= least), NEVER)
 
-    def has_begun_anew(self, since: float, until: float) -> bool:
-        return any(since <= at <= until for at in self._begun_anew)
+    def has_started_over(self, since: float, until: float) -> bool:
+        return any(since <= at <= until for at in self._started_over)
 
     def last_let_go(self, id: str) -> float | None:
         return next((at for at, place in reversed(self._let_go) if place >= int(id)), None)

@@ -35,11 +35,11 @@ def resurrected(case: Case):
 
 
 def _is_told_after(case: Case, device: str, shown, told: float) -> bool:
-    """True if the device began anew after it was told of a mark, and is told of a later one after the notification: Redis may have
+    """True if the device started over after it was told of a mark, and is told of a later one after the notification: Redis may have
     lost the first mark, and the device stood still while the second was made."""
     read_told = case.read_told[device]
     again = read_told.first(shown.id, shown.at)
-    return read_told.has_begun_anew(told, shown.at) and again <= case.patience.due(device, shown.at)
+    return read_told.has_started_over(told, shown.at) and again <= case.patience.due(device, shown.at)
 
 
 def untold_read(case: Case):

@@ -497,7 +497,7 @@ class Histories(unittest.TestCase):
         self.story.show(5, 20.3, "ann-desk")
         self.finds("resurrected")
 
-    def test_begun_anew_between_a_lost_mark_and_its_repetition(self):
+    def test_started_over_between_a_lost_mark_and_its_repetition(self):
         """The device stood still meanwhile, so it hears of everything at once."""
         self.story.fault(15, 15, is_step=True, lost_since=14)
         self.story.send(5, 10)
