@@ -34,11 +34,24 @@ import Testing
     ] + echoes.map { LiveText.device($0) } + ["ended replaced phone\na.0-1 a.0-2", "ended ended *\na.0-1"]
   }
 
+  private static func read(_ text: String, from process: String = "") -> [LiveMessage]? {
+    LiveMessage.all(in: ArraySlice(text.utf8), from: process)
+  }
+
   @Test func everyKindIsRead() {
-    #expect(
-      Self.texts.map { LiveMessage.all(in: ArraySlice($0.utf8)) } == Self.messages.map { [$0] })
+    #expect(Self.texts.map { Self.read($0) } == Self.messages.map { [$0] })
     let several = "several\n" + Self.texts.joined(separator: "\n")
-    #expect(LiveMessage.all(in: ArraySlice(several.utf8)) == Self.messages)
+    #expect(Self.read(several) == Self.messages)
+  }
+
+  @Test func messagesOfAnotherProcessAreNone() {
+    let process = "d4c0ffee1f8d2a"
+    for (text, message) in zip(Self.texts, Self.messages) {
+      #expect(Self.read("from d4c0ffee\n" + text, from: process) == [message])
+      #expect(Self.read("from d4c0ffee\nseveral\n\(text)\nindex", from: process) == [message, .index])
+      #expect(Self.read("from d4c0ffef\n" + text, from: process) == [])
+      #expect(Self.read("from d4c0ffee\n" + text, from: "") == [])
+    }
   }
 
   @Test func aRunIsSeveralEntriesWhoseIDsFollowOneAnother() {
@@ -48,16 +61,16 @@ import Testing
     let messages: [LiveMessage] = [
       .appended(first, predecessor: .zero), .appended(Self.entry, predecessor: id),
     ]
-    #expect(LiveMessage.all(in: ArraySlice(run.utf8)) == messages)
+    #expect(Self.read(run) == messages)
     let among = "several\nindex\n" + run + "\nindex"
-    #expect(LiveMessage.all(in: ArraySlice(among.utf8)) == [.index] + messages + [.index])
+    #expect(Self.read(among) == [.index] + messages + [.index])
     let last = MessageID(unixMilliseconds: 1_763_700_000_000, partition: space.partition, sequence: 4_095)
     for broken in [
       run + "\n{}", run + "\nindex", run.replacing(" 2\n", with: " 3\n"), run.replacing(" 2\n", with: " 0\n"),
       run.replacing(" 2\n", with: "\n"), run.replacing(" 2\n", with: " 9223372036854775807\n"),
       "run \(last.streamForm) 0-0 2\nall\n{}\n{}",
     ] {
-      #expect(LiveMessage.all(in: ArraySlice(broken.utf8)) == nil, "\(broken)")
+      #expect(Self.read(broken) == nil, "\(broken)")
     }
   }
 
@@ -81,7 +94,9 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "\n", "several", "several\n", "index\nindex", "several\nindex\nappended", "appended", "appended 1-1",
+    "", "\n", "from", "from \nindex", "from d4c0ffee", "from d4c0ffee\n",
+    "from d4c0ffee\nfrom d4c0ffee\nindex", "several", "several\n", "index\nindex", "several\nindex\nappended",
+    "appended", "appended 1-1",
     "appended 1-1 0-0", "appended 1-1 0-0\nall\n",
     "appended 1 2\nall\n{}",
     "appended 1763700000000-5 0-0\n?\n{}", "appended 1763700000000-5 0-0\nnobody\n{}",
@@ -99,7 +114,7 @@ import Testing
     "ended replaced\na", "ended replaced phone x\na",
   ])
   func whatIsNoMessageIsIgnored(text: String) {
-    #expect(LiveMessage.all(in: ArraySlice(text.utf8)) == nil)
+    #expect(Self.read(text, from: "d4c0ffee") == nil)
   }
 
   /// Anybody with access to Redis can publish anything, and reading must end for any bytes.
@@ -115,7 +130,7 @@ import Testing
         default: bytes.insert(random.pick([10, 32, 45, 255]), at: random.below(bytes.count + 1))
         }
       }
-      if LiveMessage.all(in: bytes[...]) != nil { read += 1 }
+      if LiveMessage.all(in: bytes[...], from: "") != nil { read += 1 }
     }
     #expect(read > 100 && read < 19_900, "some are still messages, most are not")
   }

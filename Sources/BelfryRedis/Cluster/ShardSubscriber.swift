@@ -44,7 +44,9 @@ package final class ShardSubscriber {
   /// True if the nodes have said that they are a cluster.
   private var isOfCluster = false
 
-  package var onMessage: ((_ channel: String, _ payload: ArraySlice<UInt8>) -> Void)?
+  /// Called with each message, and with the process that listeners of its channel are to hear: the nodes of a cluster also
+  /// pass on to one another what they publish.
+  package var onMessage: ((_ channel: String, _ payload: ArraySlice<UInt8>, _ process: String) -> Void)?
   /// False: messages of these slots may be missing from now on. True: all their channels are subscribed
   /// again, and messages that were published in between have to be read elsewhere.
   package var onHearing: ((Bool, Slots) -> Void)?
@@ -115,7 +117,7 @@ package final class ShardSubscriber {
 extension ShardSubscriber {
   private func hear(_ channel: String, _ payload: ArraySlice<UInt8>, at address: Address) {
     guard cluster.promise.replicas > 0 else {
-      onMessage?(channel, payload)
+      onMessage?(channel, payload, nodes[address]?.process ?? "")
       return
     }
     let message = HeldMessages.Message(channel: channel, payload: Array(payload))
@@ -149,7 +151,7 @@ extension ShardSubscriber {
     guard let (delivered, action) = nodes[address]?.held.applyAnswer(isReplicated: isReplicated) else {
       return
     }
-    for message in delivered { onMessage?(message.channel, message.payload[...]) }
+    for message in delivered { onMessage?(message.channel, message.payload[...], node.process) }
     carryOut(action, at: address)
   }
 }

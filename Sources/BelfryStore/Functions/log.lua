@@ -1,6 +1,18 @@
 -- Logs, and the messages of live channels.
 
-local function publish(prefix, space, message) redis_call('SPUBLISH', live_channel(prefix, space), message) end
+-- Gives the first line of each message: the history in which it is published. A master that a replica has replaced may
+-- carry out calls before it learns of that. Nobody will find what they write, but Redis Cluster passes their messages on to
+-- the listeners of the new master.
+local first_line
+
+local function origin_line()
+  first_line = first_line or 'from ' .. current_history()
+  return first_line
+end
+
+local function publish(prefix, space, message)
+  redis_call('SPUBLISH', live_channel(prefix, space), origin_line() .. '\n' .. message)
+end
 
 -- Messages for live channels are published at the end of a call, in this order over all spaces: a consumer
 -- has one position in a partition, and would pass over a message that comes after a later id. Consecutive
@@ -14,7 +26,7 @@ local MESSAGE_BYTES = 8000
 local function say(messages, space, header, line)
   local message, bytes = messages[#messages], #header + #(line or '') + 2
   if not message or message.space ~= space or message.bytes + bytes > MESSAGE_BYTES then
-    message = { space = space, count = 0, bytes = 0, 'several' }
+    message = { space = space, count = 0, bytes = 0, origin_line(), 'several' }
     messages[#messages + 1] = message
   end
   message.count, message.bytes = message.count + 1, message.bytes + bytes
@@ -25,16 +37,17 @@ end
 -- One call for each message.
 local function publish_said(prefix, messages)
   for _, message in ipairs(messages) do
-    publish(prefix, message.space, table.concat(message, '\n', message.count > 1 and 1 or 2))
+    if message.count == 1 then table.remove(message, 2) end
+    redis_call('SPUBLISH', live_channel(prefix, message.space), table.concat(message, '\n'))
   end
 end
 
 -- Gives the lines of a message that an entry was appended, except for the last line, the notification.
 local function appended_header(id, last, audience) return 'appended ' .. id .. ' ' .. last .. '\n' .. audience end
 
--- Gives all lines, put together once.
+-- Gives all lines of a message that has no other entry, put together once.
 local function appended_message(id, last, audience, notification)
-  return 'appended ' .. id .. ' ' .. last .. '\n' .. audience .. '\n' .. notification
+  return origin_line() .. '\nappended ' .. id .. ' ' .. last .. '\n' .. audience .. '\n' .. notification
 end
 
 -- Gives the same for so many entries whose ids follow one another: the first one's id, and the one before

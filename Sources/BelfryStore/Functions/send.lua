@@ -403,8 +403,9 @@ local function finish_runs(call, arguments, sections, sent)
       call.answer[run.line] = run.id .. ' ' .. text
     end
     if not listeners or listeners[2 * run.section.number] > 0 then
-      arguments[from - 1] = text and run_header(run.id, run.last, text, run.audience)
+      local header = text and run_header(run.id, run.last, text, run.audience)
         or appended_header(run.id, run.last, run.audience)
+      arguments[from - 1] = origin_line() .. '\n' .. header
       redis_call('SPUBLISH', run.section.keys.channel, table.concat(arguments, '\n', from - 1, run.through))
     end
   end

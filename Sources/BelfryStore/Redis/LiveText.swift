@@ -1,7 +1,8 @@
 import BelfryBytes
 import BelfryModel
 
-/// The messages of a live channel, as text: a header line of words, then the content.
+/// The messages of a live channel, as text: a line `from <history>`, which names the process that published it by the
+/// beginning of its `run_id`; a header line of words; then the content.
 ///
 ///     appended <id> <predecessor>         the next two lines: audience, content
 ///     run <id> <predecessor> <count>        so many entries, whose ids follow one another: the next line is their
@@ -18,7 +19,7 @@ import BelfryModel
 ///
 /// Ids are stream ids in the first four, as Lua has them, and decimal in `read`. If one call carries several
 /// commits, their messages are sent as one: after a line `several`, one after the other. No line of them
-/// contains the end of a line.
+/// contains the end of a line. `device` has no line `from`, since brokers publish it themselves.
 enum LiveText {
   static func read(_ echo: ReadEcho) -> String {
     let words = [echo.upTo?.text, echo.device?.text].map { $0 ?? "*" }
@@ -38,9 +39,16 @@ enum LiveText {
 }
 
 extension LiveMessage {
-  /// Nil if the bytes are no messages: anybody with access to Redis can publish anything.
-  package static func all(in bytes: ArraySlice<UInt8>) -> [LiveMessage]? {
+  /// - Parameter process: the process that serves the channel, by its `run_id`.
+  /// - Returns: nil if the bytes are no messages: anybody with access to Redis can publish anything. Empty if another process
+  ///   published them: a master that a replica has replaced, and that did not know it yet. Nobody will find what it wrote.
+  package static func all(in bytes: ArraySlice<UInt8>, from process: String) -> [LiveMessage]? {
     var lines = LiveLines(bytes)
+    if lines.skip("from ") {
+      let origin = lines.next()
+      guard !origin.isEmpty else { return nil }
+      guard process.utf8.starts(with: origin) else { return [] }
+    }
     let areSeveral = lines.skip("several\n")
     var messages: [LiveMessage] = []
     repeat {

@@ -22,7 +22,9 @@ package final class RedisLiveFeed: LiveFeed {
   }
 
   package func start() {
-    subscriber.onMessage = { [weak self] channel, payload in self?.hear(payload, on: channel) }
+    subscriber.onMessage = { [weak self] channel, payload, process in
+      self?.hear(payload, on: channel, from: process)
+    }
     subscriber.onHearing = { [weak self] isHeard, slots in
       guard let self else { return }
       switch slots {
@@ -48,9 +50,9 @@ package final class RedisLiveFeed: LiveFeed {
 
   package func unsubscribe(_ space: SpaceID) { subscriber.unsubscribe(layout.live(space)) }
 
-  private func hear(_ payload: ArraySlice<UInt8>, on channel: String) {
+  private func hear(_ payload: ArraySlice<UInt8>, on channel: String, from process: String) {
     guard let space = layout.space(live: channel) else { return }
-    guard let messages = LiveMessage.all(in: payload) else {
+    guard let messages = LiveMessage.all(in: payload, from: process) else {
       unreadableMessages += 1
       onUnreadable?(space)
       return

@@ -15,7 +15,9 @@ extension FuzzTarget {
       }
       return id != nil
     },
-    FuzzTarget("live message", sample: { $0.liveMessage() }) { LiveMessage.all(in: $0[...]) != nil },
+    FuzzTarget("live message", sample: { $0.liveMessage() }) {
+      LiveMessage.all(in: $0[...], from: "d4c0ffee") != nil
+    },
     FuzzTarget("open stream", sample: { $0.streamLine() }) { bytes in
       StreamLine(String(decoding: bytes, as: UTF8.self)[...]) != nil
     },
@@ -72,7 +74,7 @@ extension SeededGenerator {
       case 5: LiveText.device(deviceEcho())
       default: "index"
       }
-    return Array(text.utf8)
+    return Array((pick(["", "from d4c0ffee\n", "from 0\n"]) + text).utf8)
   }
 
   fileprivate mutating func streamLine() -> [UInt8] {
