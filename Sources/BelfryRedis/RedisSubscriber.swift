@@ -100,10 +100,10 @@ extension RedisSubscriber {
     fail(failures)
   }
 
-  /// Gives up the channels of a slot that has moved. Callers that wait for one of them get an error.
-  /// - Returns: the channels that were established.
-  func release(_ slot: Int) -> [String] {
-    let (channels, failures) = machine.release(slot)
+  /// Gives up the channels of slots that have moved. Callers that wait for one of them get an error.
+  /// - Returns: the channels that were established, by slot.
+  func release(_ slots: Set<Int>) -> [Int: [String]] {
+    let (channels, failures) = machine.release(slots)
     fail(failures)
     return channels
   }

@@ -290,13 +290,15 @@ extension SubscriptionStateMachine {
       channel: subscription.isEstablished ? channel : nil, failures, isRestored: isRestored)
   }
 
-  /// Gives up the channels of a slot that has moved. Redis is not told: the node that had the slot ends their
+  /// Gives up the channels of slots that have moved. Redis is not told: the node that had the slots ends their
   /// subscriptions by itself, and would refuse the request.
-  /// - Returns: the channels that were established, and the callers that waited.
-  mutating func release(_ slot: Int) -> (channels: [String], failures: [Failure]) {
-    var (channels, failures): ([String], [Failure]) = ([], [])
-    for (channel, subscription) in wanted where ClusterSlot.of(key: channel) == slot {
-      if subscription.isEstablished { channels.append(channel) }
+  /// - Returns: the channels that were established, by slot, and the callers that waited.
+  mutating func release(_ slots: Set<Int>) -> (channels: [Int: [String]], failures: [Failure]) {
+    var (channels, failures): ([Int: [String]], [Failure]) = ([:], [])
+    for (channel, subscription) in wanted {
+      let slot = ClusterSlot.of(key: channel)
+      guard slots.contains(slot) else { continue }
+      if subscription.isEstablished { channels[slot, default: []].append(channel) }
       wanted[channel] = nil
       awaited.remove(channel)
       failures += subscription.waiters.map { ($0, error(.replied, SlotMove.cause, channel)) }

@@ -74,8 +74,9 @@ import Testing
         #expect((answer.action == .ask) == !model.isEmpty)
         if answer.action == .ask { asked() }
       case 8:
-        held.dropMessages(of: channel(number))
-        model.removeAll { $0.message.channel == channel(number) }
+        let channels = Set((0..<Int.random(in: 1...2, using: &random)).map { channel(number + $0) })
+        held.dropMessages(of: channels)
+        model.removeAll { channels.contains($0.message.channel) }
       default:
         guard Int.random(in: 0..<20, using: &random) == 0 else { continue }
         held.dropAll()

@@ -199,11 +199,17 @@ import Testing
     var machine = Machine.up()
     _ = machine.subscribe("x", "a", now)
     _ = machine.reply(.push("ssubscribe", "x"))
+    for channel in ["{x}2", "z"] {
+      _ = machine.subscribe(channel, "c", now)
+      _ = machine.reply(.push("ssubscribe", channel))
+    }
     _ = machine.subscribe("y", "b", now)
-    let released = machine.release(ClusterSlot.of(key: "x"))
-    #expect(released.channels == ["x"])
-    let unconfirmed = machine.release(ClusterSlot.of(key: "y"))
-    #expect(unconfirmed.channels == [], "what was never confirmed is its waiter's to ask for again")
+    let slots = (x: ClusterSlot.of(key: "x"), y: ClusterSlot.of(key: "y"), z: ClusterSlot.of(key: "z"))
+    let released = machine.release([slots.x, slots.z])
+    #expect(released.channels.mapValues(Set.init) == [slots.x: ["x", "{x}2"], slots.z: ["z"]])
+    #expect(released.failures.isEmpty)
+    let unconfirmed = machine.release([slots.y])
+    #expect(unconfirmed.channels.isEmpty, "what was never confirmed is its waiter's to ask for again")
     #expect(unconfirmed.failures.map(\.waiter) == ["b"])
     #expect(machine.channelCount == 0)
   }

@@ -46,10 +46,11 @@ struct HeldMessages {
     return (delivered, messages.isEmpty ? .none : ask())
   }
 
-  /// Forgets the messages of a channel that is not wanted any more, or is heard at another node.
-  mutating func dropMessages(of channel: String) {
-    asked -= messages.prefix(asked).count { $0.channel == channel }
-    messages.removeAll { $0.channel == channel }
+  /// Forgets the messages of channels that are not wanted any more, or are heard at another node.
+  mutating func dropMessages(of channels: Set<String>) {
+    if messages.isEmpty { return }
+    asked -= messages.prefix(asked).count { channels.contains($0.channel) }
+    messages.removeAll { channels.contains($0.channel) }
     bytes = messages.reduce(0) { $0 + $1.size }
   }
 

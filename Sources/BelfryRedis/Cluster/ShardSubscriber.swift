@@ -222,7 +222,7 @@ extension ShardSubscriber {
 
   private func unsubscribe(_ channel: String, at address: Address) {
     nodes[address]?.subscriber.unsubscribe(channel)
-    nodes[address]?.held.dropMessages(of: channel)
+    nodes[address]?.held.dropMessages(of: [channel])
   }
 
   private func home(of slot: Int) throws(RedisError) -> Address {
@@ -248,21 +248,31 @@ extension ShardSubscriber {
     adopt()
     let serving = cluster.isAdmitted ? cluster.map.serving : []
     for address in serving where nodes[address] == nil { addNode(address) }
+    var left: [Address: Set<Int>] = [:]
     for (slot, home) in homes {
       guard let owner = cluster.map.owner(of: slot), owner != home.address else { continue }
-      let channels = nodes[home.address]?.subscriber.release(slot) ?? []
-      for channel in channels { nodes[home.address]?.held.dropMessages(of: channel) }
-      if nodes[owner] == nil { addNode(owner) }
-      homes[slot]?.address = owner
-      homes[slot]?.missing.formUnion(channels)
-      loseHearing(slot)
-      subscribeAgain(slot)
+      left[home.address, default: []].insert(slot)
     }
+    for (address, slots) in left { leave(slots, at: address) }
     guard !serving.isEmpty else { return }
     for (address, node) in nodes where !serving.contains(address) {
       if homes.values.contains(where: { $0.address == address }) { continue }
       node.subscriber.close()
       nodes[address] = nil
+    }
+  }
+
+  /// Other nodes serve these slots now. A failover moves thousands of channels, so it looks at those of the old node once.
+  private func leave(_ slots: Set<Int>, at address: Address) {
+    let channels = nodes[address]?.subscriber.release(slots) ?? [:]
+    nodes[address]?.held.dropMessages(of: Set(channels.values.joined()))
+    for slot in slots {
+      guard let owner = cluster.map.owner(of: slot) else { continue }
+      if nodes[owner] == nil { addNode(owner) }
+      homes[slot]?.address = owner
+      homes[slot]?.missing.formUnion(channels[slot] ?? [])
+      loseHearing(slot)
+      subscribeAgain(slot)
     }
   }
 
@@ -285,7 +295,7 @@ extension ShardSubscriber {
     cluster.note(.later)
     guard homes[slot]?.address == address else { return }
     homes[slot]?.missing.insert(channel)
-    nodes[address]?.held.dropMessages(of: channel)
+    nodes[address]?.held.dropMessages(of: [channel])
     loseHearing(slot)
     // The other channels of the slot follow in the same turn.
     tryLater(slot)
