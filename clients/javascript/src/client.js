@@ -32,18 +32,18 @@ export class BelfryClient {
 
   // Sending
 
-  async send(notification, { signal, ...unknown } = {}) {
-    refuseUnknown(unknown);
+  async send(notification, options = {}) {
+    const { signal } = readOptions(options, "signal");
     return this.#send(identified(notification), notificationsPath, signal);
   }
 
-  async resend(notification, { signal, ...unknown } = {}) {
-    refuseUnknown(unknown);
+  async resend(notification, options = {}) {
+    const { signal } = readOptions(options, "signal");
     return this.#send(notification, `${notificationsPath}/resend`, signal);
   }
 
-  async sendBatch(notifications, { signal, ...unknown } = {}) {
-    refuseUnknown(unknown);
+  async sendBatch(notifications, options = {}) {
+    const { signal } = readOptions(options, "signal");
     const sent = Array.from(notifications, identified);
     if (sent.length === 0) return [];
     const body = sent.map((each) => `${JSON.stringify(each)}\n`).join("");
@@ -57,21 +57,22 @@ export class BelfryClient {
     return lines.map((line, index) => batchResult(line, sent[index]));
   }
 
-  async update(messageServerId, { body, ext, status, ...unknownFields }, { signal, ...unknown } = {}) {
+  async update(messageServerId, { body, ext, status, ...unknownFields }, options = {}) {
     refuseUnknown(unknownFields, "an update has no");
-    refuseUnknown(unknown);
+    const { signal } = readOptions(options, "signal");
     return this.#value("PATCH", `${notificationsPath}/${id(messageServerId)}`, { body, ext, status }, signal);
   }
 
-  async recall(messageServerId, { signal, ...unknown } = {}) {
-    refuseUnknown(unknown);
+  async recall(messageServerId, options = {}) {
+    const { signal } = readOptions(options, "signal");
     await this.#ask("DELETE", `${notificationsPath}/${id(messageServerId)}`, undefined, signal);
   }
 
   // Receiving
 
-  notifications({ after, withCounts = false, waitsForBroker = false, signal, ...unknown } = {}) {
-    refuseUnknown(unknown);
+  notifications(options = {}) {
+    const { after, withCounts = false, waitsForBroker = false, signal } = readOptions(
+      options, "after", "withCounts", "waitsForBroker", "signal");
     if (after !== undefined && !isHeaderValue(after)) {
       throw new BelfryError("invalidField", "the cursor is not a cursor of Belfry", { field: "after" });
     }
@@ -85,52 +86,52 @@ export class BelfryClient {
     });
   }
 
-  async unread({ limit, after, waitSeconds, signal, ...unknown } = {}) {
-    refuseUnknown(unknown);
+  async unread(options = {}) {
+    const { limit, after, waitSeconds, signal } = readOptions(options, "limit", "after", "waitSeconds", "signal");
     return decoded(await this.#transport.ask({
       path: notificationsPath, query: { limit, after, wait: waitSeconds }, signal,
       holdMilliseconds: Math.max(waitSeconds ?? 0, 0) * 1000,
     }, this.attemptsLimit));
   }
 
-  async counts({ signal, ...unknown } = {}) {
-    refuseUnknown(unknown);
+  async counts(options = {}) {
+    const { signal } = readOptions(options, "signal");
     return this.#value("GET", `${notificationsPath}/counts`, undefined, signal);
   }
 
   // Marking read
 
-  async markRead(notifications, { signal, ...unknown } = {}) {
-    refuseUnknown(unknown);
+  async markRead(notifications, options = {}) {
+    const { signal } = readOptions(options, "signal");
     const items = Array.from(notifications, (each) => (
       typeof each === "string" ? { messageServerId: each } : { messageServerId: each.messageServerId, type: each.type }));
     return this.#mark({ items }, signal);
   }
 
-  async markReadUpTo(messageServerId, { signal, ...unknown } = {}) {
-    refuseUnknown(unknown);
+  async markReadUpTo(messageServerId, options = {}) {
+    const { signal } = readOptions(options, "signal");
     return this.#mark({ upTo: messageServerId }, signal);
   }
 
   // What an account hears
 
-  async subscribe(server, channel, { signal, ...unknown } = {}) {
-    refuseUnknown(unknown);
+  async subscribe(server, channel, options = {}) {
+    const { signal } = readOptions(options, "signal");
     await this.#ask("PUT", subscription(server, channel), undefined, signal);
   }
 
-  async unsubscribe(server, channel, { signal, ...unknown } = {}) {
-    refuseUnknown(unknown);
+  async unsubscribe(server, channel, options = {}) {
+    const { signal } = readOptions(options, "signal");
     await this.#ask("DELETE", subscription(server, channel), undefined, signal);
   }
 
-  async preferences({ signal, ...unknown } = {}) {
-    refuseUnknown(unknown);
+  async preferences(options = {}) {
+    const { signal } = readOptions(options, "signal");
     return (await this.#value("GET", "/v1/account/preferences", undefined, signal)).preferences;
   }
 
-  async setPreferences(preferences, { signal, ...unknown } = {}) {
-    refuseUnknown(unknown);
+  async setPreferences(preferences, options = {}) {
+    const { signal } = readOptions(options, "signal");
     await this.#ask("PUT", "/v1/account/preferences", { preferences }, signal);
   }
 
@@ -155,6 +156,17 @@ export class BelfryClient {
 }
 
 /** A misspelt option would otherwise be one that was left out: `{ aftre: cursor }` shows everything again. */
+/** An AbortSignal in place of the options has no property that an object of options shows, so it would be ignored. */
+function readOptions(options, ...names) {
+  if (typeof options !== "object" || options === null || options instanceof AbortSignal) {
+    throw new TypeError("options must be an object, such as { signal }");
+  }
+  const { ...unknown } = options;
+  for (const name of names) delete unknown[name];
+  refuseUnknown(unknown);
+  return options;
+}
+
 function refuseUnknown(options, words = "there is no option") {
   const [wrong] = Object.keys(options);
   if (wrong !== undefined) throw new TypeError(`${words} ${JSON.stringify(wrong)}`);

@@ -202,6 +202,15 @@ test("an unknown option is refused by each method", async () => {
   await Promise.all(calls.map((call) => assert.rejects(call, wrong)));
 });
 
+test("a signal in place of the options is refused", async () => {
+  const { signal } = new AbortController();
+  const wrong = { name: "TypeError", message: /such as \{ signal \}/ };
+  const alice = client("alice");
+  assert.throws(() => alice.notifications(signal), wrong);
+  await assert.rejects(alice.counts(signal), wrong);
+  await assert.rejects(alice.recall("1", null), wrong);
+});
+
 test("a url without http is refused before anything is asked", () => {
   for (const url of ["127.0.0.1:8080", "localhost:8080", "ftp://example.com", ""]) {
     assert.throws(() => new BelfryClient({ url, token: "t" }), TypeError);
