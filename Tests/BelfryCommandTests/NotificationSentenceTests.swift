@@ -8,7 +8,8 @@ import Testing
   private let utc = TimeZone(secondsFromGMT: 0) ?? .current
 
   private func sentence(
-    _ code: Int, _ attach: JSONValue? = nil, from account: AccountID? = AccountID("alice")
+    _ code: Int, _ attach: JSONValue? = nil, from account: AccountID? = AccountID("alice"),
+    to receivers: [String] = []
   ) -> String? {
     var content = NotificationContent(type: code, toType: .server)
     content.fromAccount = account
@@ -19,7 +20,14 @@ import Testing
     content.attach = attach
     var names = SpaceNames()
     names.learn(from: content)
-    return NotificationSentence(content, names, in: utc).text
+    return NotificationSentence(content, names, to: receivers.compactMap { AccountID($0) }, in: utc).text
+  }
+
+  @Test func `an operator reads the names of the receivers`() {
+    #expect(sentence(1, to: ["bob"]) == "alice invited bob to server 12")
+    #expect(sentence(32, ["event": 1], to: ["bob"]) == "bob is in server 12 now")
+    #expect(sentence(32, ["event": 2], to: ["bob", "carol"]) == "bob and carol are no longer in server 12")
+    #expect(sentence(310, ["reason": "blocked"], to: ["bob"]) == "bob was banned from group 56")
   }
 
   @Test func `what happened is a sentence, with names where they are known`() {

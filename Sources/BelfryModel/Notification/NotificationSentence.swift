@@ -4,16 +4,21 @@ package struct NotificationSentence {
   private let names: SpaceNames
   private let time: (_ milliseconds: Int64) -> String?
   private let attach: JSONObject
+  private let receiver: Receiver
 
   /// - Parameters:
   ///   - names: names that include those of this notification.
+  ///   - receivers: the accounts that the notification is for, if somebody else reads the sentence: "alice invited bob". Empty
+  ///     if a receiver reads it: "alice invited you".
   ///   - time: formats a time, milliseconds since 1970; nil leaves it out.
   package init(
-    _ content: NotificationContent, _ names: SpaceNames, time: @escaping (_ milliseconds: Int64) -> String?
+    _ content: NotificationContent, _ names: SpaceNames, to receivers: [AccountID] = [],
+    time: @escaping (_ milliseconds: Int64) -> String?
   ) {
     self.content = content
     self.names = names
     self.time = time
+    receiver = Receiver(receivers)
     if case .object(let members)? = content.attach { attach = members } else { attach = [:] }
   }
 
@@ -33,11 +38,12 @@ package struct NotificationSentence {
 
   private func ofServer(_ type: NotificationType) -> String? {
     switch type {
-    case Catalogue.serverMemberInvite: "\(actor) invited you to \(server)\(said("postscript"))"
+    case Catalogue.serverMemberInvite: "\(actor) invited \(receiver.name) to \(server)\(said("postscript"))"
     case Catalogue.serverMemberInviteReject:
       "\(actor) declined the invitation to \(server)\(said("postscript"))"
     case Catalogue.serverMemberApply: "\(actor) asks to join \(server)\(said("postscript"))"
-    case Catalogue.serverMemberApplyReject: "\(actor) did not let you into \(server)\(said("postscript"))"
+    case Catalogue.serverMemberApplyReject:
+      "\(actor) did not let \(receiver.name) into \(server)\(said("postscript"))"
     case Catalogue.serverCreate: "\(actor) created \(server)"
     case Catalogue.serverRemove: "\(actor) deleted \(server)"
     case Catalogue.serverUpdate: "\(actor) changed the settings of \(server)"
@@ -50,7 +56,9 @@ package struct NotificationSentence {
     case Catalogue.serverMemberLeaveDone: "\(actor) left \(server)"
     case Catalogue.serverMemberUpdate: "\(actor) changed \(member) in \(server)"
     case Catalogue.serverEnterLeave:
-      attach["event"] == 1 ? "you are in \(server) now" : "you are no longer in \(server)"
+      attach["event"] == 1
+        ? "\(receiver.name) \(receiver.are) in \(server) now"
+        : "\(receiver.name) \(receiver.are) no longer in \(server)"
     case Catalogue.serverMemberJoinByInviteCode: "\(actor) joined \(server) with an invite code"
     case _ where Catalogue.announcedType(type.code) != nil: "\(type.name) in \(channelAndServer)"
     default: nil
@@ -64,9 +72,10 @@ package struct NotificationSentence {
     case Catalogue.channelUpdate: "\(actor) changed the settings of \(channel)"
     case Catalogue.channelListUpdateMember: listChange
     case Catalogue.channelVisibilityUpdate:
-      attach["event"] == 1 ? "you can see \(channel) now" : "you can no longer see \(channel)"
-    case Catalogue.channelMemberCreated: "\(actor) created \(channel) with you in it"
-    case Catalogue.channelInvitation: "\(actor) invited you to \(channel)\(said("postscript"))"
+      attach["event"] == 1
+        ? "\(receiver.name) can see \(channel) now" : "\(receiver.name) can no longer see \(channel)"
+    case Catalogue.channelMemberCreated: "\(actor) created \(channel) with \(receiver.name) in it"
+    case Catalogue.channelInvitation: "\(actor) invited \(receiver.name) to \(channel)\(said("postscript"))"
     case Catalogue.channelInvitationAccepted: "\(name("accid")) accepted the invitation to \(channel)"
     case Catalogue.channelInvitationDeclined:
       "\(name("accid")) declined the invitation to \(channel)\(said("postscript"))"
@@ -83,11 +92,12 @@ package struct NotificationSentence {
 
   private func ofGroup(_ type: NotificationType) -> String? {
     switch type {
-    case Catalogue.groupInvitation: "\(name("inviter")) invited you to \(group)\(said("message"))"
+    case Catalogue.groupInvitation:
+      "\(name("inviter")) invited \(receiver.name) to \(group)\(said("message"))"
     case Catalogue.groupInvitationAccepted: "\(name("accid")) accepted the invitation to \(group)"
     case Catalogue.groupInvitationDeclined:
       "\(name("accid")) declined the invitation to \(group)\(said("reason"))"
-    case Catalogue.groupJoined: "\(name("inviter")) added you to \(group)\(said("message"))"
+    case Catalogue.groupJoined: "\(name("inviter")) added \(receiver.name) to \(group)\(said("message"))"
     case Catalogue.groupJoinRequest: "\(name("accid")) asks to join \(group)\(said("reason"))"
     case Catalogue.groupJoinRequestApproved: "\(actor) let \(name("accid")) into \(group)"
     case Catalogue.groupJoinRequestDeclined:
@@ -128,7 +138,7 @@ package struct NotificationSentence {
     case Catalogue.roomAttendeeLeft: roomExit
     case Catalogue.roomHandChanged:
       "\(name("accid")) \(attach["raised"] == true ? "raised" : "lowered") a hand in \(room)"
-    case Catalogue.roomStageInvitation: "\(actor) invited you to the stage of \(room)\(until)"
+    case Catalogue.roomStageInvitation: "\(actor) invited \(receiver.name) to the stage of \(room)\(until)"
     case Catalogue.roomStageInvitationAnswered:
       "\(name("accid")) \(attach["accepted"] == true ? "accepted" : "declined") the invitation to the stage of "
         + room
@@ -168,11 +178,27 @@ extension NotificationSentence {
 
   private func accounts(_ field: String) -> String {
     guard case .array(let elements)? = attach[field] else { return "somebody" }
-    let names = elements.compactMap { if case .string(let name) = $0 { name } else { nil } }
+    return Self.list(elements.compactMap { if case .string(let name) = $0 { name } else { nil } })
+  }
+
+  private static func list(_ names: [String]) -> String {
     // A notification may tell of a thousand at once.
     if names.count > 5 { return names.prefix(4).joined(separator: ", ") + " and \(names.count - 4) others" }
     if names.count < 2 { return names.first ?? "somebody" }
     return names.dropLast().joined(separator: ", ") + " and " + names[names.count - 1]
+  }
+
+  /// The receivers as the subject or the object of a sentence.
+  private struct Receiver {
+    let name: String
+    let are: String
+    let were: String
+
+    init(_ accounts: [AccountID]) {
+      name = accounts.isEmpty ? "you" : NotificationSentence.list(accounts.map(\.text))
+      let isOne = accounts.count == 1
+      (are, were) = isOne ? ("is", "was") : ("are", "were")
+    }
   }
 
   private func said(_ field: String) -> String {
@@ -212,8 +238,8 @@ extension NotificationSentence {
   private var groupExit: String {
     switch word("reason") {
     case "destroyed": "\(group) was deleted"
-    case "blocked": "you were banned from \(group)"
-    default: "you were removed from \(group)"
+    case "blocked": "\(receiver.name) \(receiver.were) banned from \(group)"
+    default: "\(receiver.name) \(receiver.were) removed from \(group)"
     }
   }
 

@@ -74,11 +74,11 @@ extension FeedLine {
     case .notification(let notification, _):
       return columns(
         notification.time, notification.messageServerId.text, notification.content, names,
-        meaning(of: audience), on: console)
+        for: audience, on: console)
     case .updated(let notification, _):
       return columns(
         notification.updateTime ?? nowMilliseconds, "updated \(notification.messageServerId)",
-        notification.content, names, meaning(of: audience), on: console)
+        notification.content, names, for: audience, on: console)
     case .read(.ids(let ids)): words = ["read"] + ids.map(\.text)
     case .read(.upTo(.last)): words = ["read everything"]
     case .read(.upTo(let id)): words = ["read everything up to \(id)"]
@@ -133,15 +133,16 @@ extension FeedLine {
 
   /// The sender and the content stand out, because readers look for them; the time, the id and the space are faint.
   private static func columns(
-    _ time: Int64, _ id: String, _ content: NotificationContent, _ names: SpaceNames, _ end: String,
-    on console: Console
+    _ time: Int64, _ id: String, _ content: NotificationContent, _ names: SpaceNames,
+    for audience: String?, on console: Console
   ) -> String {
+    let receivers = audience.flatMap { Audience(text: $0) }?.named ?? []
     let cells: [(text: String, color: Color?)] = [
       (TimeText.of(unixMilliseconds: time, in: console.timeZone), .faint), (id, .faint),
       (names.text(content), .faint), (NotificationText.type(content.type), .faint),
       (NotificationText.sender(content), .bold),
-      (NotificationText.substance(content, names, in: console.timeZone), nil),
-      (end, .faint),
+      (NotificationText.substance(content, names, to: receivers, in: console.timeZone), nil),
+      (meaning(of: audience), .faint),
     ]
     return cells.filter { !$0.text.isEmpty }.map { cell in
       let text = VisibleText.of(cell.text)

@@ -34,18 +34,23 @@ enum NotificationText {
   }
 
   /// The body; for a built-in notification the event in a sentence; otherwise the data for the receiving program.
+  /// - Parameter receivers: the accounts that the notification is for, if somebody else reads it.
   static func substance(
-    _ content: NotificationContent, _ names: SpaceNames, in timeZone: TimeZone
+    _ content: NotificationContent, _ names: SpaceNames, to receivers: [AccountID] = [], in timeZone: TimeZone
   ) -> String {
     if let body = content.body { return body }
-    if let sentence = NotificationSentence(content, names, in: timeZone).text { return sentence }
+    if let sentence = NotificationSentence(content, names, to: receivers, in: timeZone).text {
+      return sentence
+    }
     return content.attach.flatMap { try? JSONLine.text($0) } ?? content.ext ?? ""
   }
 }
 
 extension NotificationSentence {
   /// With times in the zone.
-  init(_ content: NotificationContent, _ names: SpaceNames, in zone: TimeZone) {
-    self.init(content, names) { TimeText.of(unixMilliseconds: $0, in: zone) }
+  init(
+    _ content: NotificationContent, _ names: SpaceNames, to receivers: [AccountID] = [], in zone: TimeZone
+  ) {
+    self.init(content, names, to: receivers) { TimeText.of(unixMilliseconds: $0, in: zone) }
   }
 }
