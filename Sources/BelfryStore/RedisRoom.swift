@@ -33,10 +33,13 @@ package struct RedisRoom: Sendable, Hashable {
   package var memory: [NodeMemory]
   /// True if a node refuses writes because it cannot save to its disk.
   package var isDiskFull: Bool
+  /// The number of partitions that no connected node serves.
+  package var partitionsAway: Int
 
-  package init(memory: [NodeMemory] = [], isDiskFull: Bool = false) {
+  package init(memory: [NodeMemory] = [], isDiskFull: Bool = false, partitionsAway: Int = 0) {
     self.memory = memory
     self.isDiskFull = isDiskFull
+    self.partitionsAway = partitionsAway
   }
 
   /// The used part of the limit, on the node with the least room; nil if no node has a limit.

@@ -180,6 +180,21 @@ import Testing
     }
   }
 
+  @Test func thePartitionsOfALostNodeAreCounted() async throws {
+    try await withRedisCluster { cluster in
+      try await withBroker(of: cluster) { broker in
+        try await broker.eventually { $0.store.state == .ready }
+        let master = try cluster.owner(ofSlot: layout.slot(of: layout.partition(of: space)))
+        let lost = try spaceOfEachPartition.count {
+          try cluster.owner(ofSlot: layout.slot(of: layout.partition(of: $0))) === master
+        }
+        try await TestKit.eventually { try await broker.store.readRoom().partitionsAway == 0 }
+        await master.kill()
+        try await TestKit.eventually { try await broker.store.readRoom().partitionsAway == lost }
+      }
+    }
+  }
+
   /// - Parameter disturbance: what is done meanwhile, to the slot of the space in which is sent.
   private func expectEverySendOnce(
     replicas: Bool,

@@ -20,6 +20,9 @@ package enum BrokerRoutes {
         "disk", .words("DiskStatus", ["full"]),
         "Redis cannot save to its disk: all changes are refused; reading still works"),
       .sometimes(
+        "partitionsAway", .count,
+        "the number of partitions whose Redis node is away: requests for them are answered with 503"),
+      .sometimes(
         "clock", .words("ClockStatus", ["apart", "ahead"]),
         "why the sweep, which removes old data, is paused: `apart`: the clocks of Redis and the broker differ; "
           + "`ahead`: Redis's clock has stepped forward"

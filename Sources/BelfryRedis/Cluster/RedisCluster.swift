@@ -183,6 +183,9 @@ extension RedisCluster {
     return (serving.count, serving.count { nodes[$0]?.connection.state == .ready })
   }
 
+  /// True if this loop is connected to a node that serves the slot.
+  package func isServed(_ slot: Int) -> Bool { node(of: slot)?.connection.state == .ready }
+
   /// The address of the node that serves the slot; nil if none does.
   package func place(of slot: Int) -> String? { map.owner(of: slot).map { place(at: $0) } }
 

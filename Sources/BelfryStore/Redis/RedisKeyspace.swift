@@ -74,6 +74,7 @@ extension RedisStore {
     // If one node is away, the others are not affected.
     if room.memory.isEmpty, let failure { throw failure }
     if mayDiskBeFull { room.isDiskFull = await isWriteRefusedForDisk() }
+    room.partitionsAway = partitions.all.count { !redis.isServed(layout.slot(of: $0)) }
     return room
   }
 

@@ -38,6 +38,8 @@ enum Health {
     var answer: JSONObject = ["status": "ready"]
     if !differing.isEmpty { answer["differing"] = .array(differing) }
     for refusal in refused { answer[refusal.rawValue] = "full" }
+    // All brokers miss the same node, so another one would serve no better.
+    if room.partitionsAway > 0 { answer["partitionsAway"] = .integer(Int64(room.partitionsAway)) }
     switch services.broker.condition.sweepDoubt {
     case .apart?: answer["clock"] = "apart"
     case .ahead?: answer["clock"] = "ahead"
