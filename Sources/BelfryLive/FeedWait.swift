@@ -4,6 +4,8 @@ import BelfryModel
 /// gone.
 package final class FeedWait: FeedListener {
   let duration: Duration
+  /// Called once, when there is nothing to show and the wait begins.
+  package var onBegin: (() -> Void)?
   private(set) var hasEnded = false
   /// True if the store has to be read again, even if nothing has arrived in the rings.
   private var hasLostTrack = false
@@ -49,6 +51,8 @@ package final class FeedWait: FeedListener {
   /// - Parameter followers: all spaces of the account.
   func untilSomethingComes(in followers: some Sequence<SpaceFollower>) async {
     guard !hasLostTrack, !hasEnded, !followers.contains(where: { hasNews($0) }) else { return }
+    onBegin?()
+    onBegin = nil
     // Cancellation does not end the wait: the code that cancels calls ``end()``.
     await withCheckedContinuation { waiting = $0 }
   }

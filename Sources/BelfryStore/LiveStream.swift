@@ -1,6 +1,6 @@
 package import BelfryModel
 
-/// A stream that is open, as all brokers see it.
+/// A stream that is open, or a page that waits for notifications, as all brokers see it.
 package struct LiveStream: Sendable, Hashable {
   /// The stream's name over all brokers: the broker's name, and a part that no other stream of that broker
   /// has.
@@ -15,11 +15,14 @@ package struct LiveStream: Sendable, Hashable {
   /// The address from which it was opened, as far as TCP knows; empty for a kind of socket that has no
   /// addresses.
   package var address: String
+  /// True for a page that waits. It is a live device, and no stream: it replaces none, and is not listed or ended as one.
+  package var isWaitingPage: Bool
 
   package init(
     id: String, registration: StreamRegistration, openedAtMilliseconds: Int64, device: DeviceID?,
-    address: String
+    address: String, isWaitingPage: Bool = false
   ) {
+    self.isWaitingPage = isWaitingPage
     self.id = id
     self.registration = registration
     self.openedAtMilliseconds = openedAtMilliseconds
@@ -28,7 +31,7 @@ package struct LiveStream: Sendable, Hashable {
   }
 }
 
-/// A stream that its broker registers.
+/// A stream that its broker registers, or a page that waits.
 package struct OpenedStream: Sendable, Hashable {
   package var id: String
   /// The time for which it has been open. Redis computes from this when it was opened, by its own clock, so
@@ -36,8 +39,10 @@ package struct OpenedStream: Sendable, Hashable {
   package var age: Duration
   package var device: DeviceID?
   package var address: String
+  package var isWaitingPage: Bool
 
-  package init(id: String, age: Duration, device: DeviceID?, address: String) {
+  package init(id: String, age: Duration, device: DeviceID?, address: String, isWaitingPage: Bool = false) {
+    self.isWaitingPage = isWaitingPage
     self.id = id
     self.age = age
     self.device = device

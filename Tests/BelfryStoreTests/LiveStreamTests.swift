@@ -77,6 +77,25 @@ import Testing
     }
   }
 
+  @Test(arguments: [LoginPolicy.all, .onePerDevice, .onePerAccount])
+  func aPageThatWaitsIsLiveAndNoStream(logins: LoginPolicy) async throws {
+    try await listening { broker, _ in
+      let page = OpenedStream(id: "page", age: .zero, device: nil, address: "::1", isWaitingPage: true)
+      for again in [false, true] {
+        let ends = try await broker.store.openStreams([("bob", page)], by: Self.here, logins, again: again)
+        #expect(ends == [nil])
+        #expect(try await open(broker, [stream("a")], logins, again: again) == [nil])
+      }
+      let found = try await broker.store.liveStreams(of: ["bob"])[0]
+      #expect(Set(found.map { "\($0.id) \($0.isWaitingPage)" }) == ["page true", "a false"])
+      #expect(found.allSatisfy { $0.device == nil })
+      #expect(try await broker.store.endStreams(of: "bob", on: nil) == 1)
+      #expect(try await live(broker) == ["page"])
+      try await broker.store.closeStreams([("bob", "page")])
+      #expect(try await live(broker) == [])
+    }
+  }
+
   /// More than one command or call has room for.
   @Test func manyAreRegisteredAndAskedAboutAtOnce() async throws {
     try await listening { broker, _ in

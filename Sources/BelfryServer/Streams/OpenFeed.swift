@@ -55,6 +55,7 @@ final class OpenFeed: RegisteredStream {
 
   var account: AccountID { consumer.account }
   var device: DeviceID? { consumer.device }
+  var isWaitingPage: Bool { false }
 
   func end(_ end: StreamEnd) {
     switch end {

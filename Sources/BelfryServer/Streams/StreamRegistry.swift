@@ -2,7 +2,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 
-/// A stream that is registered in Redis. The stream itself holds the data of its registration, because there
+/// A stream that is registered in Redis, or a page that waits. The stream itself holds the data of its registration, because there
 /// may be as many streams as connections.
 protocol RegisteredStream: AnyObject {
   var account: AccountID { get }
@@ -10,6 +10,8 @@ protocol RegisteredStream: AnyObject {
   var device: DeviceID? { get }
   /// The client's address, as far as the connection and trusted proxies know.
   var address: String { get }
+  /// True for a page that waits, which counts as a live device and is not ended by others.
+  var isWaitingPage: Bool { get }
   var registered: StreamRegistry.Place { get set }
 
   /// Ends the stream. It may be called more than once.
@@ -50,12 +52,18 @@ final class StreamRegistry {
   /// The streams to be registered, in the order in which they became ready for it.
   private var ready: [Int] = []
   private var closed: [(account: AccountID, id: String)] = []
+  /// Closed streams whose node of Redis did not answer. It is told with the next renewal.
+  private var closedLater: [(account: AccountID, id: String)] = []
   /// Nil if all streams have to be registered again.
   private var registration: StreamRegistration?
   /// The latest registration that may have streams.
   private var lastRegistration: StreamRegistration?
   private var registrations = 0
   private var isRenewalDue = false
+  /// True if a message could not be read that may have been about streams.
+  private var isDoubtful = false
+  /// The streams that were told to a node of Redis which did not answer. They are told again with the next renewal.
+  private var unanswered: [Int] = []
   private var isTelling = false
 
   /// - Parameter broker: the name of the broker, which no other broker has.
@@ -80,7 +88,10 @@ final class StreamRegistry {
     count += 1
     stream.registered.number = count
     streams[count] = stream
-    unheard[stream.account, default: []].append(count)
+    guard stream.isWaitingPage else { return unheard[stream.account, default: []].append(count) }
+    // Nobody ends it, so nothing has to be heard first.
+    ready.append(count)
+    tellRedis()
   }
 
   func closed(_ stream: any RegisteredStream) {
@@ -116,6 +127,10 @@ final class StreamRegistry {
     tellRedis()
   }
 
+  /// Called when a message for an account could not be read. Many may come, from a broker of another release, so all streams
+  /// are registered again only when the registration is renewed.
+  func couldNotRead() { isDoubtful = true }
+
   func end(_ ended: EndedStreams) {
     for name in ended.ids { stream(named: name)?.end(ended.why) }
   }
@@ -126,7 +141,8 @@ final class StreamRegistry {
   func start() {
     let interval = StreamRegistration.renewal
     let renewal = PeriodicWork("streams", every: interval, start: .afterInterval) { [self] in
-      isRenewalDue = true
+      if isDoubtful { registration = nil }
+      (isDoubtful, isRenewalDue) = (false, true)
       tellRedis()
     }
     scope.start { [self] in await renewal.run(on: loop, noting: failures) }
@@ -158,12 +174,17 @@ final class StreamRegistry {
         isRenewalDue = false
         let isKnown = try await store.renew(registration)
         if !isKnown, self.registration == registration { self.registration = nil }
+        closed += closedLater
+        closedLater = []
+        let missing = unanswered
+        unanswered = []
+        if isKnown { await register(missing, by: registration, again: true) }
       } else if let registration, !ready.isEmpty {
-        try await register(ready.removeFirst(atMost: Self.roundMax), by: registration, again: false)
+        await register(ready.removeFirst(atMost: Self.roundMax), by: registration, again: false)
       } else if !closed.isEmpty {
         let some = closed.removeFirst(atMost: Self.roundMax)
         // Without a registration no stream counts.
-        if registration != nil { try await store.closeStreams(some) }
+        if registration != nil { await close(some) }
       } else {
         return
       }
@@ -175,37 +196,71 @@ final class StreamRegistry {
   private func registerAnew() async throws(StoreError) {
     registrations += 1
     let before = lastRegistration
+    (unanswered, closedLater) = ([], [])
     let next = StreamRegistration(broker: broker, loop: loopNumber, number: registrations)
     (registration, lastRegistration) = (next, next)
     try await store.begin(next)
     let known = streams.filter(\.value.registered.isTold).keys.sorted()
     for first in stride(from: 0, to: known.count, by: Self.roundMax) {
-      try await register(
+      await register(
         Array(known[first..<min(first + Self.roundMax, known.count)]), by: next, again: true)
     }
     if let before { try await store.end(before) }
   }
 
-  private func register(
-    _ numbers: [Int], by registration: StreamRegistration, again: Bool
-  ) async throws(StoreError) {
-    var told: [(account: AccountID, stream: OpenedStream)] = []
+  private func register(_ numbers: [Int], by registration: StreamRegistration, again: Bool) async {
+    var told: [Told] = []
     let now = ContinuousClock.now
     for number in numbers {
       guard let stream = streams[number], stream.registered.isTold == again else { continue }
       stream.registered.isTold = true
-      told.append(
-        (
-          stream.account,
-          OpenedStream(
-            id: name(number), age: now - stream.registered.openedAt, device: stream.device,
-            address: stream.address)
-        ))
+      let opened = OpenedStream(
+        id: name(number), age: now - stream.registered.openedAt, device: stream.device,
+        address: stream.address, isWaitingPage: stream.isWaitingPage)
+      told.append(Told(number: number, account: stream.account, stream: opened))
     }
-    if told.isEmpty { return }
-    let ends = try await store.openStreams(told, by: registration, logins, again: again)
-    for (stream, end) in zip(told, ends) {
-      if let end { self.stream(named: stream.stream.id)?.end(end) }
+    unanswered += await partByPart(told, of: \.account) { part, isRepeated throws(StoreError) in
+      let ends = try await self.store.openStreams(
+        part.map { ($0.account, $0.stream) }, by: registration, self.logins, again: again || isRepeated)
+      for (told, end) in zip(part, ends) {
+        if let end { self.streams[told.number]?.end(end) }
+      }
+    }.map(\.number)
+  }
+
+  private struct Told {
+    var number: Int
+    var account: AccountID
+    var stream: OpenedStream
+  }
+
+  private func close(_ some: [(account: AccountID, id: String)]) async {
+    // Their lines would count as open when their node is back.
+    closedLater += await partByPart(some, of: \.account) { part, _ throws(StoreError) in
+      try await self.store.closeStreams(part)
+    }
+  }
+
+  /// Does it for all together. If that fails, a node of a cluster may be away, so it is done for each partition by itself.
+  /// - Returns: the elements whose partition did not answer.
+  private func partByPart<Element>(
+    _ all: [Element], of account: (Element) -> AccountID,
+    _ body: ([Element], _ isRepeated: Bool) async throws(StoreError) -> Void
+  ) async -> [Element] {
+    if all.isEmpty { return [] }
+    do throws(StoreError) {
+      try await body(all, false)
+      return []
+    } catch {
+      var left: [Element] = []
+      let parts = Dictionary(grouping: all) { store.partitions.holding(.personal(account($0))) }
+      for (partition, part) in parts {
+        let isDone: Void? = await failures.watch("streams", on: "streams of partition \(partition.number)") {
+          try await body(part, true)
+        }
+        if isDone == nil { left += part }
+      }
+      return left
     }
   }
 }

@@ -3,12 +3,15 @@
 --
 --     <id> <registration> <since> <device> <address>[ <why it is to end> <by which device>]
 --
--- with `*` for no device. `since` is when the stream was opened, in milliseconds by the clock of this Redis.
+-- with `*` for no device, and `?` in its place for a page that waits for notifications. Such a page counts as a live
+-- device, but it is no stream: it replaces none, and is not ended as one. `since` is when the stream was opened, in milliseconds by the clock of this Redis.
 -- The broker says only how long the stream has been open, so the clocks of brokers, which may be minutes
 -- apart, decide nothing. A registration stands as long as its key exists (`registration:<name>`, in the first
 -- partition), which its loop renews. So nothing else has to be written for a broker that died. A stream that
 -- is to end keeps its line until its broker has closed it. So a broker that did not hear of it finds out when
 -- it registers its streams again.
+
+local WAITING_PAGE = '?'
 
 local function streams_key(prefix) return prefix .. 'streams' end
 
@@ -31,6 +34,7 @@ local function write_streams(key, account, streams)
 end
 
 local function may_not_be_beside(logins, one, other)
+  if one.device == WAITING_PAGE or other.device == WAITING_PAGE then return false end
   return logins == 'onePerAccount' or (logins == 'onePerDevice' and one.device == other.device and one.device ~= '*')
 end
 
@@ -137,7 +141,7 @@ local function end_streams(keys, arguments)
   local key = streams_key(prefix)
   local streams = read_streams(key, account)
   local lines = end_those(prefix, account, streams, ' ended *', function(stream)
-    return device == '*' or stream.device == device
+    return stream.device == device or (device == '*' and stream.device ~= WAITING_PAGE)
   end)
   if lines[1] then write_streams(key, account, streams) end
   return lines

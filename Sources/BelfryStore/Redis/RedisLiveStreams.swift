@@ -10,7 +10,7 @@ extension RedisStore {
 
   // MARK: Reading
 
-  /// The streams of each account that are live now, on any broker. It takes two round trips for any number of
+  /// The streams and waiting pages of each account that are live now, on any broker. It takes two round trips for any number of
   /// accounts.
   package func liveStreams(of accounts: [AccountID]) async throws(StoreError) -> [[LiveStream]] {
     let lines = try await streamLines(of: accounts)
@@ -112,7 +112,7 @@ extension RedisStore {
         call.append(account.text)
         call.append(stream.id)
         call.append(stream.age.inMilliseconds)
-        call.append(stream.device?.text ?? StreamLine.none)
+        call.append(stream.isWaitingPage ? StreamLine.waitingPage : stream.device?.text ?? StreamLine.none)
         call.append(stream.address.isEmpty ? StreamLine.none : stream.address)
       }
       return call
@@ -240,6 +240,8 @@ extension Duration {
 /// A line of an account's streams.
 struct StreamLine: Sendable, Hashable {
   static let none = "*"
+  /// In place of a device.
+  static let waitingPage = "?"
 
   var stream: LiveStream
   /// The reason why it is to end.
@@ -253,12 +255,13 @@ struct StreamLine: Sendable, Hashable {
   init?(_ text: Substring) {
     let words = text.split(separator: " ")
     guard words.count == 5 || words.count == 7, let since = Int64(words[2]) else { return nil }
-    let device = words[3] == Self.none ? nil : DeviceID(String(words[3]))
-    guard device != nil || words[3] == Self.none else { return nil }
+    let isWaitingPage = words[3] == Self.waitingPage
+    let device = DeviceID(String(words[3]))
+    guard device != nil || isWaitingPage || words[3] == Self.none else { return nil }
     stream = LiveStream(
       id: String(words[0]), registration: StreamRegistration(name: String(words[1])),
       openedAtMilliseconds: since, device: device,
-      address: words[4] == Self.none ? "" : String(words[4]))
+      address: words[4] == Self.none ? "" : String(words[4]), isWaitingPage: isWaitingPage)
     guard words.count == 7 else { return }
     guard let over = StreamEnd(words: words[5...]) else { return nil }
     self.over = over

@@ -24,7 +24,9 @@ enum AccountStreams {
     let streams = try await reading { () async throws(StoreError) in
       try await services.administration.liveStreams(of: [account])[0]
     }
-    let oldestFirst = streams.sorted { $0.openedAtMilliseconds < $1.openedAtMilliseconds }
+    let oldestFirst = streams.filter { !$0.isWaitingPage }.sorted {
+      $0.openedAtMilliseconds < $1.openedAtMilliseconds
+    }
     return .json(["streams": .array(oldestFirst.map { .object($0.members) })])
   }
 

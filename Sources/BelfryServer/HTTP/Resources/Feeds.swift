@@ -28,6 +28,9 @@ enum Feeds {
       let wait = FeedWait(min(.seconds(waitSeconds), caller.rest()))
       request.onClientGone { wait.end() }
       place.onRevoked = { wait.end() }
+      let client = WaitingClient(of: account, from: request.address, in: services.streams)
+      defer { client.close() }
+      wait.onBegin = { client.beginWaiting() }
       page = try await services.hub.page(for: account, after: cursor, limit: limit, wait: wait)
       // A caller whose access ended in the meantime gets none of the new notifications.
       if place.isRevoked { throw services.refusal(of: caller.credential) }
