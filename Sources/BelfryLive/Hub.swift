@@ -41,6 +41,8 @@ package final class Hub {
   package var onHearing: ((AccountID) -> Void)?
   /// Called when the live channels are subscribed again after they were lost: something may have been missed.
   package var onHearingAgain: (() -> Void)?
+  /// Called when a message for an account cannot be read. It may have said that streams are to end, and no log has that.
+  package var onUnreadable: (() -> Void)?
   private(set) var isDraining = false
   /// Streams are told how much is unread at most once in so long.
   package var countsInterval: Duration = .seconds(1)
@@ -63,6 +65,7 @@ package final class Hub {
     live.onMessage = { [unowned self] space, message in receive(message, in: space) }
     live.onUnreadable = { [unowned self] space in
       if isHearing(space), let active = spaces[space] { breakOff(active) }
+      if space.kind == .account { onUnreadable?() }
     }
     live.onHearingChange = { [heard] isHeard, partitions in
       if isHeard { heard.regain(partitions) } else { heard.lose(partitions) }

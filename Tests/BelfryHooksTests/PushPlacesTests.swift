@@ -29,6 +29,31 @@ import Testing
     #expect(second.putOff.isEmpty)
   }
 
+  @Test func aReceiverThatIsLeftAloneKeepsNobodyWaiting() throws {
+    var places = PushPlaces(count: 4)
+    let pushes = try due("mallory", 0..<600) + due("victim", 0..<1)
+    let first = places.take(for: [pushes, []], in: partitions, most: 4) { $0.text.contains("mallory") }
+    #expect(first.begun.compactMap { $0.task?.account.text } == ["victim"])
+    #expect(first.putOff.count == 500)
+    #expect(places.freeCount == 3)
+    // They are under way until it is noted when they are due again.
+    let second = places.take(for: [pushes, []], in: partitions, most: 3) { $0.text.contains("mallory") }
+    #expect(second.begun.isEmpty && second.putOff.count == 100)
+  }
+
+  @Test func whatCannotBeNotedAsDoneTakesNoPlaceAndIsNotBegunAgain() throws {
+    var places = PushPlaces(count: 2)
+    let pushes = try due("alice", 0..<1) + due("bob", 0..<1)
+    let begun = places.take(for: [pushes, []], in: partitions, most: 2).begun
+    #expect(begun.count == 2 && places.freeCount == 0)
+    for one in begun { places.setAside(one.here) }
+    #expect(places.freeCount == 2)
+    #expect(places.take(for: [pushes, []], in: partitions, most: 2).begun.isEmpty)
+    for one in begun { places.giveBack(one.here) }
+    #expect(places.isUnused && places.freeCount == 2)
+    #expect(places.take(for: [pushes, []], in: partitions, most: 2).begun.count == 2)
+  }
+
   /// While all is busy, nothing waits longer than for a place.
   @Test func whatWaitsForAPlaceIsNotPutOff() throws {
     var places = PushPlaces(count: 4)

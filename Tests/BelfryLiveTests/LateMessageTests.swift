@@ -34,6 +34,22 @@ import Testing
     #expect(received == sent)
   }
 
+  /// It may have said that streams are to end.
+  @Test func aMessageForAnAccountThatCannotBeReadIsTold() async throws {
+    try await withStage { stage in
+      try await eventually { stage.live.isSubscribed(.personal("bob")) }
+      var told = 0
+      stage.hub.onUnreadable = { told += 1 }
+      stage.live.onUnreadable?(try #require(SpaceID(key: "server:7")))
+      #expect(told == 0)
+      stage.live.onUnreadable?(.personal("bob"))
+      #expect(told == 1)
+      // The stream goes on.
+      let sent = [try await stage.send("next")]
+      try await stage.waitUntilShown(sent)
+    }
+  }
+
   private func withStage<Value: Sendable>(
     _ body: @escaping @Sendable (Stage) async throws -> Value
   ) async throws -> Value {

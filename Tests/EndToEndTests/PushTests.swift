@@ -196,6 +196,68 @@ import Testing
     }
   }
 
+  @Test func aPageThatWaitsIsALiveDevice() async throws {
+    let gateway = try Gateway()
+    try await withClock { world, clock in
+      let server = try makeServer(gateway, at: world[1])
+      let app = try Person.app(at: world[1])
+      let person = try Person(accounts[0], at: world[0])
+      var cursor: String? = try person.call("GET", "/v1/notifications")["cursor"]
+      let wire = try Wire(port: world[0].port)
+      let poll = {
+        try wire.writeRequest(
+          "GET", "/v1/notifications?wait=60&after=\(try #require(cursor))", headers: person.headers)
+      }
+      try poll()
+      let sent = try app.mustSend("one", ["serverId": server, "setting": Self.push])
+      let answer = try wire.readAnswer()
+      #expect(answer.text.contains(sent))
+      cursor = answer["cursor"]
+      try poll()
+      try await waitForAll(wanted([sent]).subtracting(["\(sent) \(accounts[0])"]), gateway)
+      try letTimePass(seconds: 14, clock, world)
+      try await eventually { try connectedCount(world) == 1 }
+      #expect(pushes(of: accounts[0], gateway) == 0)
+      #expect(try streamCount(person) == 0, "it is no stream")
+      wire.cut()
+      try await eventually { try world.redis.command("KEYS", "belfry:{*}:streams").isEmpty }
+      _ = try app.mustSend("two", ["serverId": server, "setting": Self.push])
+      try await eventually { pushes(of: accounts[0], gateway) == 1 }
+    }
+  }
+
+  // MARK: Receivers that do not answer
+
+  /// A thousand pushes wait for a gateway that refuses connections. With 40 pushes a second they would be due again sooner
+  /// than the broker can look at them all.
+  @Test func aDeadGatewayKeepsNoOtherSpaceWaiting() async throws {
+    let (gateway, dead) = (try Gateway(), try findFreePort())
+    let settings = ["BELFRY_PARTITIONS": "1", "BELFRY_LOOPS": "1", "BELFRY_PUSH_PER_SECOND": "40"]
+    try await withWorld(settings: Self.settings.merging(settings) { $1 }) { world in
+      let app = try Person.app(at: world[0])
+      let server = try Person("owner", at: world[0]).createServer()
+      let names = (0..<1_000).map { "member-\($0)" }
+      try app.add(names, to: server)
+      for (name, port) in names.map({ ($0, dead) }) + [("bob", gateway.server.port)] {
+        let made = try Person(name, at: world[0]).call(
+          "PUT", "/v1/account/pushers/phone",
+          ["kind": "matrix", "url": "http://127.0.0.1:\(port)", "appId": "app", "pushkey": name])
+        try #require(made.status == 200, "\(made)")
+      }
+      try app.mustSend("to nobody", ["serverId": server, "setting": Self.push])
+      let waiting = {
+        let key = try world.redis.command("KEYS", "belfry:{*}:pushes")
+        return key.isEmpty ? 0 : Int(try world.redis.command("ZCARD", key)) ?? 0
+      }
+      try await eventually { try waiting() > 900 }
+      let sent = try app.mustSend("to bob", ["toAccids": ["bob"], "setting": Self.push])
+      try await eventually("bob is not pushed to", within: .seconds(60)) {
+        gateway.pushes["\(sent) bob"] == 1
+      }
+      #expect(try waiting() > 900, "the others still wait")
+    }
+  }
+
   /// Sends while the streams of a killed broker still count as open.
   @Test func whoeverWasConnectedToABrokerThatDiedIsPushedTo() async throws {
     let gateway = try Gateway()

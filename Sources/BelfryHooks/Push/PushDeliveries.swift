@@ -16,21 +16,20 @@ extension PushDispatcher {
 
   func begin(_ begun: [PushPlaces.Begun]) async {
     let accounts = Array(Set(begun.compactMap { $0.task?.account }))
-    let found = await failures.watch(Self.workName, on: "receivers on \(loopName)") {
-      let streams = try await store.liveStreams(of: accounts)
-      let pushers = try await store.pushers(of: accounts)
-      return Dictionary(
-        zip(accounts, zip(streams, pushers).map { Receiver(streams: $0, pushers: $1) })
-      ) { $1 }
-    }
-    guard let receivers = found else {
-      // The tasks are still due when Redis is back.
-      for one in begun { end(one.here) }
-      return
-    }
+    let receivers = await readReceivers(accounts)
     for one in begun {
-      guard let task = one.task, let receiver = receivers[task.account] else {
+      guard let task = one.task else {
         await settle(one.here, one.push, [])
+        continue
+      }
+      guard let receiver = receivers[task.account] else {
+        giveTurnBack()
+        // If Redis is away, the task is still due when it is back. If a node is away, the others have their turn first.
+        if receivers.isEmpty {
+          end(one.here)
+        } else {
+          await settle(one.here, one.push, postponed(task).map { [$0] } ?? [])
+        }
         continue
       }
       let isStarted = start { [self] in await deliver(task, one.here, one.push, to: receiver) }
@@ -38,17 +37,41 @@ extension PushDispatcher {
     }
   }
 
+  /// Those of the receivers that can be read. A node of a cluster that is away keeps only its own accounts waiting.
+  private func readReceivers(_ accounts: [AccountID]) async -> [AccountID: Receiver] {
+    if accounts.isEmpty { return [:] }
+    if let all = await readReceivers(accounts, "receivers on \(loopName)") { return all }
+    var receivers: [AccountID: Receiver] = [:]
+    let parts = Dictionary(grouping: accounts) { store.partitions.holding(.personal($0)) }
+    if parts.count == 1 { return [:] }
+    for (partition, part) in parts {
+      let some = await readReceivers(part, "receivers of partition \(partition.number)")
+      receivers.merge(some ?? [:]) { $1 }
+    }
+    return receivers
+  }
+
+  private func readReceivers(_ accounts: [AccountID], _ subject: String) async -> [AccountID: Receiver]? {
+    await failures.watch(Self.workName, on: subject) {
+      let streams = try await store.liveStreams(of: accounts)
+      let pushers = try await store.pushers(of: accounts)
+      return Dictionary(
+        zip(accounts, zip(streams, pushers).map { Receiver(streams: $0, pushers: $1) })
+      ) { $1 }
+    }
+  }
+
   private func deliver(_ task: PushTask, _ here: PushPlaces.Key, _ push: DuePush, to receiver: Receiver) async
   {
     do throws(StoreError) {
       switch task.subject {
-      case .badge: await settle(here, push, try await correctBadge(task, of: receiver))
+      case .badge: await settle(here, push, try await correctBadge(task, here, of: receiver))
       case .notification(let id, let space):
-        await settle(here, push, try await deliver(id, in: space, task, to: receiver))
+        await settle(here, push, try await deliver(id, in: space, task, here, to: receiver))
       }
     } catch {
-      // The task is not noted as done, so it is done when Redis is back, unless only this account cannot be read.
-      if error.isOfStoreAlone { return end(here) }
+      // The others have their turn first: what the task needs may be at a node that is away.
+      if error.isOfStoreAlone { return await settle(here, push, postponed(task).map { [$0] } ?? []) }
       var failed = task
       failed.attempts += 1
       await settle(here, push, again(failed, retryAfter: nil).map { [$0] } ?? [])
@@ -59,7 +82,7 @@ extension PushDispatcher {
 
   /// - Returns: the tasks that are to be done later.
   private func deliver(
-    _ id: MessageID, in space: SpaceID, _ task: PushTask, to receiver: Receiver
+    _ id: MessageID, in space: SpaceID, _ task: PushTask, _ here: PushPlaces.Key, to receiver: Receiver
   ) async throws(StoreError) -> [DuePush] {
     if !receiver.streams.isEmpty {
       let now = try await store.nowMilliseconds()
@@ -71,7 +94,10 @@ extension PushDispatcher {
     }
     let known = pushers(of: receiver, for: task)
     // Nothing is read for devices that would not be tried.
-    if known.allSatisfy({ isLeftAlone($0.0.url) }) { return known.compactMap { postponed(task, $0.0) } }
+    if known.allSatisfy({ isLeftAlone($0.0.url) }) {
+      giveTurnBack()
+      return known.compactMap { postponed(task, $0.0, here) }
+    }
     guard let entry = try await feed.unread(id, in: space, by: task.account),
       let content = NotificationContent(json: entry.content)
     else {
@@ -82,7 +108,8 @@ extension PushDispatcher {
     // This comes before the count: every mark from now on makes the number be corrected.
     let mark = PushWord.newWord()
     if hasBadge { try await store.beginBadge(of: task.account, mark: mark) }
-    let count = content.setting.needBadge ? try await countUnread(of: task.account) : nil
+    // The number needs all spaces of the account. If one of them cannot be read, the push goes without it.
+    let count = content.setting.needBadge ? try? await countUnread(of: task.account) : nil
     let message = PushMessage(entry, content, in: space, unread: count?.counts.badge)
     var later: [DuePush] = []
     var isTold = false
@@ -94,7 +121,7 @@ extension PushDispatcher {
       }
       let outcome = await send(message, to: pusher, of: task.account)
       if case .matrix = pusher.kind, outcome == .delivered { isTold = true }
-      if let again = await conclude(outcome, task, pusher, record) { later.append(again) }
+      if let again = await conclude(outcome, task, pusher, record, here) { later.append(again) }
     }
     guard isTold, let count else { return later }
     return later + (await correctionsAfter(telling: count, task.account, mark))
@@ -161,7 +188,9 @@ extension PushDispatcher {
 
   /// Tells gateways how many notifications are unread now, if they were told another number. Web Push has no message that
   /// is not shown.
-  private func correctBadge(_ task: PushTask, of receiver: Receiver) async throws(StoreError) -> [DuePush] {
+  private func correctBadge(_ task: PushTask, _ here: PushPlaces.Key, of receiver: Receiver)
+    async throws(StoreError) -> [DuePush]
+  {
     let mark = PushWord.newWord()
     // This comes before the count, as for a notification.
     let known = try await store.beginBadge(of: task.account, mark: mark, onlyIfKnown: true)
@@ -189,7 +218,7 @@ extension PushDispatcher {
         await client.push(body, to: gateway, for: task.account, deadline: Self.answerTime)
       }
       if outcome == .delivered { statistics.badges += 1 }
-      if let again = await conclude(outcome, task, pusher, record) { later.append(again) }
+      if let again = await conclude(outcome, task, pusher, record, here) { later.append(again) }
     }
     return later + (await correctionsAfter(telling: count, task.account, mark))
   }
@@ -197,7 +226,7 @@ extension PushDispatcher {
   // MARK: Outcomes
 
   private func conclude(
-    _ outcome: PushOutcome, _ task: PushTask, _ pusher: Pusher, _ record: PusherRecord
+    _ outcome: PushOutcome, _ task: PushTask, _ pusher: Pusher, _ record: PusherRecord, _ here: PushPlaces.Key
   ) async -> DuePush? {
     switch outcome {
     case .delivered: return nil
@@ -213,15 +242,16 @@ extension PushDispatcher {
     case .failed(_, let retryAfter):
       return again(task.failed(on: pusher.device), retryAfter: retryAfter)
     case .notTried:
-      return postponed(task, pusher)
+      return postponed(task, pusher, here)
     }
   }
 
   /// The same task for this device, when its receiver gets requests again.
-  private func postponed(_ task: PushTask, _ pusher: Pusher) -> DuePush? {
+  private func postponed(_ task: PushTask, _ pusher: Pusher, _ here: PushPlaces.Key) -> DuePush? {
     var same = task
     same.device = pusher.device
-    let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
-    return later(same, dueAtMilliseconds: now + Self.pause)
+    guard let push = postponed(same) else { return nil }
+    noteWaiting(push, here, for: pusher.url)
+    return push
   }
 }

@@ -35,7 +35,11 @@ package final class PushDispatcher {
   static let registrationMilliseconds = Int64(StreamRegistration.lifetime / .milliseconds(1)) + 1_000
   /// The pause in which a gateway gets no requests.
   static let pause: Int64 = 10_000
+  /// A task is looked at again after a quarter of its notification's age, at least after ``pause`` and at most after this.
+  private static let pauseMax: Int64 = 300_000
   private static let breakersMax = 1_024
+  /// More are read again each time, as those of another broker are.
+  private static let waitingKnownMax = 20_000
   private static let settledAtOnce = 200
 
   let store: RedisStore
@@ -58,6 +62,8 @@ package final class PushDispatcher {
   let report: (String, AccountID?, String, String?) -> Void
 
   private var breakers: [String: CircuitBreaker] = [:]
+  /// The tasks that wait until their receiver gets requests again, with its origin. It spares reading them each time.
+  private var waiting: [PushPlaces.Key: String] = [:]
   private var rows = FailureRows<String>(countMax: PushDispatcher.breakersMax)
   private var places = PushPlaces()
   private var settled: [(here: PushPlaces.Key, push: SettledPush)] = []
@@ -72,13 +78,14 @@ package final class PushDispatcher {
   ///   - client: a client for pushes alone, so that they keep no callback waiting.
   ///   - partitions: those of this loop.
   ///   - loops: the number of loops that share the broker's pace.
+  ///   - spare: what they leave to one another.
   ///   - failures: told of commands that Redis did not carry out.
   ///   - report: told of events that operators should know of, with the account, if it is of one, the destination,
   ///     and the reason, if any.
   package init(
     loop: EventLoop, scope: LoopScope, store: RedisStore, feed: FeedReader, client: OutboundClient,
     word: PushWord,
-    partitions: [Partition], loops: Int, settings: PushSettings, key: VAPIDKey?,
+    partitions: [Partition], loops: Int, spare: SparePace, settings: PushSettings, key: VAPIDKey?,
     retryDelaysSeconds: [Double] = RetrySchedule.delaysSeconds, failures: WorkFailures,
     report: @escaping (String, AccountID?, String, String?) -> Void
   ) {
@@ -87,7 +94,7 @@ package final class PushDispatcher {
     typeEndings = settings.types.map { Array("\"type\":\($0)}".utf8) }
     tokens = key.map { VAPIDTokens($0) }
     delayMilliseconds = Int64(settings.delayMilliseconds)
-    pace = PushPace(perSecond: Double(settings.perSecond) / Double(loops))
+    pace = PushPace(perSecond: Double(settings.perSecond) / Double(loops), spare)
     self.partitions = partitions
     self.retryDelaysSeconds = retryDelaysSeconds
     self.failures = failures
@@ -126,30 +133,66 @@ package final class PushDispatcher {
   private func look(_ held: [PushLane]) async throws(StoreError) {
     let partitions = held.map(\.partition)
     let redisNow = try await store.nowMilliseconds()
-    let lastIDs = try await store.lastIDs(of: partitions)
-    let allowed = min(pace.refill(now: .now), places.freeCount)
+    let lastIDs = try await store.knownLastIDs(of: partitions)
+    let allowed = pace.refill(now: .now, atMost: places.freeCount)
     // Those under way are still among the first of them.
     let due = try await store.duePushes(
       in: partitions, nowMilliseconds: redisNow,
       limit: max(max(allowed, 0) + PushPlaces.countMax, Self.enoughEntered))
-    for (index, lane) in held.enumerated() {
-      if due[index].count < Self.enoughEntered,
-        lane.isDue(last: lastIDs[index], nowMilliseconds: redisNow)
-      {
-        let last = lastIDs[index]
-        scope.start { await lane.follow(last: last) }
+    for (lane, due) in zip(held, due) {
+      guard let last = lastIDs[lane.partition], lane.isDue(last: last, nowMilliseconds: redisNow) else {
+        continue
       }
+      // Tasks for receivers that get no requests keep nobody else from being entered.
+      let toTry = due.count { !isWaiting(PushPlaces.Key(partition: lane.partition, text: $0.text)) }
+      if toTry < Self.enoughEntered { scope.start { await lane.follow(last: last) } }
     }
-    let (begun, putOff) = places.take(for: due, in: partitions, most: allowed)
-    pace.take(begun.count)
+    let (begun, putOff) = places.take(for: due, in: partitions, most: allowed, isLeftAlone: isWaiting)
+    pace.take(begun.count, of: allowed)
     if !begun.isEmpty { scope.start { [self, begun] in await begin(begun) } }
-    let later = redisNow + Self.pause
     for one in putOff {
-      let again = DuePush(text: one.push.text, dueAtMilliseconds: later + .random(in: 0..<Self.pause))
-      settled.append((one.here, SettledPush(one.push, later: [again])))
+      settled.append((one.here, SettledPush(one.push, later: putOffLater(one, redisNow).map { [$0] } ?? [])))
     }
     if !putOff.isEmpty { await writeSettled() }
+    if waiting.count >= Self.waitingKnownMax { waiting = waiting.filter { isWaiting($0.key) } }
   }
+
+  // MARK: Receivers that get no requests
+
+  /// True if the task waits for a receiver that has just failed too often.
+  private func isWaiting(_ here: PushPlaces.Key) -> Bool {
+    guard let origin = waiting[here] else { return false }
+    if breakers[origin]?.allows(now: .now) == false { return true }
+    waiting[here] = nil
+    return false
+  }
+
+  /// At random times, so that not all come at once.
+  private func putOffLater(_ begun: PushPlaces.Begun, _ nowMilliseconds: Int64) -> DuePush? {
+    let random = Int64.random(in: 0..<Self.pause)
+    guard waiting[begun.here] != nil, let task = begun.task else {
+      return DuePush(text: begun.push.text, dueAtMilliseconds: nowMilliseconds + Self.pause + random)
+    }
+    let push = postponed(task, random)
+    if push == nil { waiting[begun.here] = nil }
+    return push
+  }
+
+  /// The same task when its receiver may get requests again. Nil if that is too late.
+  func postponed(_ task: PushTask, _ random: Int64 = 0) -> DuePush? {
+    let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
+    let age: Int64 = if case .notification(let id, _) = task.subject { now - id.unixMilliseconds } else { 0 }
+    return later(task, dueAtMilliseconds: now + min(max(age / 4, Self.pause), Self.pauseMax) + random)
+  }
+
+  /// Remembers that the task waits for the receiver, which was asked nothing for it.
+  func noteWaiting(_ push: DuePush, _ here: PushPlaces.Key, for url: OutboundURL) {
+    guard waiting.count < Self.waitingKnownMax else { return }
+    waiting[PushPlaces.Key(partition: here.partition, text: push.text)] = url.origin
+  }
+
+  /// A task that was begun has made no request, and others may use its turn.
+  func giveTurnBack() { pace.giveBack() }
 
   // MARK: Outcomes
 
@@ -171,23 +214,28 @@ package final class PushDispatcher {
     guard !isSettling else { return }
     isSettling = true
     defer { isSettling = false }
-    while let partition = settled.first?.here.partition {
+    var away: Set<Partition> = []
+    while let partition = settled.first(where: { !away.contains($0.here.partition) })?.here.partition {
       let some = settled.filter { $0.here.partition == partition }.prefix(Self.settledAtOnce)
       let done = Set(some.map(\.here))
-      let givenUp = await failures.watch(Self.workName, on: "settling on \(loop.name)") {
+      let givenUp = await failures.watch(Self.workName, on: "settling of partition \(partition.number)") {
         try await store.settlePushes(some.map(\.push), in: partition, waitingMax: Self.waitingMax)
       }
       guard let givenUp else {
-        // It is noted when Redis is back, and this broker does not do it again. A broker that ends does not wait, so
-        // another broker does the task once more.
-        if isEnding { for one in settled { end(one.here) } }
-        if isEnding { settled = [] }
-        return
+        // It is noted when its node is back, and this broker does not do it again. Others need the places meanwhile.
+        away.insert(partition)
+        for one in settled where one.here.partition == partition { places.setAside(one.here) }
+        continue
       }
       statistics.givenUp += givenUp
       settled.removeAll { done.contains($0.here) }
       for here in done { end(here) }
     }
+    // A broker that ends does not wait, so another broker does the task once more.
+    guard isEnding else { return }
+    let left = settled
+    settled = []
+    for one in left { end(one.here) }
   }
 
   // MARK: Requests
@@ -254,24 +302,6 @@ package final class PushDispatcher {
     statistics.givenUp += 1
     return nil
   }
-}
-
-/// Limits how many requests begin, in bursts of a quarter of a second.
-struct PushPace {
-  private let perSecond: Double
-  private var allowed: Double = 0
-  private var last = ContinuousClock.now
-
-  init(perSecond: Double) { self.perSecond = perSecond }
-
-  mutating func refill(now: ContinuousClock.Instant) -> Int {
-    let most = max(perSecond * (PushDispatcher.interval / .seconds(1)) * 2, 1)
-    allowed = min(allowed + perSecond * ((now - last) / .seconds(1)), most)
-    last = now
-    return Int(allowed)
-  }
-
-  mutating func take(_ count: Int) { allowed -= Double(count) }
 }
 
 /// The pushes of one loop since the start.

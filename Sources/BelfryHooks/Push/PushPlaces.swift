@@ -28,7 +28,7 @@ package struct PushPlaces {
   private enum Place {
     /// Nil if no account is known.
     case taken(AccountID?)
-    /// The push is put off and takes no place.
+    /// The push is put off or set aside, and takes no place.
     case none
   }
 
@@ -41,10 +41,14 @@ package struct PushPlaces {
   package var isUnused: Bool { underWay.isEmpty }
 
   /// Takes one push of each partition in turn, so that a broadcast does not keep the others waiting.
-  /// - Parameter due: the due pushes of each partition, including those under way.
-  /// - Returns: the pushes that begin now, and those that are put off since their account has its share.
+  /// - Parameters:
+  ///   - due: the due pushes of each partition, including those under way.
+  ///   - isLeftAlone: true for a push whose receiver gets no requests at present.
+  /// - Returns: the pushes that begin now, and those that are put off since their account has its share or their receiver is
+  ///   left alone.
   package mutating func take(
-    for due: [[DuePush]], in partitions: [Partition], most: Int
+    for due: [[DuePush]], in partitions: [Partition], most: Int,
+    isLeftAlone: (Key) -> Bool = { _ in false }
   ) -> (begun: [Begun], putOff: [Begun]) {
     var (begun, putOff): ([Begun], [Begun]) = ([], [])
     var rest = due.map { $0[...] }
@@ -54,6 +58,13 @@ package struct PushPlaces {
         let one = Begun(
           here: Key(partition: partition, text: push.text), push: push, task: PushTask(text: push.text))
         if underWay[one.here] != nil { continue }
+        if isLeftAlone(one.here) {
+          if putOff.count < Self.putOffMax {
+            underWay[one.here] = Place.none
+            putOff.append(one)
+          }
+          continue
+        }
         let account = one.task?.account
         if shares.take(for: account) == nil {
           underWay[one.here] = .taken(account)
@@ -66,6 +77,13 @@ package struct PushPlaces {
       }
     }
     return (begun, putOff)
+  }
+
+  /// The push has ended and cannot be noted as done. It counts as under way and takes no place.
+  package mutating func setAside(_ here: Key) {
+    guard case .taken(let account)? = underWay[here] else { return }
+    shares.giveBack(of: account)
+    underWay[here] = Place.none
   }
 
   /// To call once for each push, when it has ended.

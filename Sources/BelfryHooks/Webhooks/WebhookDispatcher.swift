@@ -84,9 +84,8 @@ package final class WebhookDispatcher {
     if lanes.count != enabled.count || enabled.contains(where: { lanes[$0.id] == nil }) { follow(enabled) }
     if !succeeded.isEmpty { await noteSuccesses() }
     if enabled.isEmpty { return }
-    // While Redis is away the copies wait.
-    let lastIDs = try await store.lastIDs(of: partitions)
-    look(Dictionary(zip(partitions, lastIDs)) { $1 })
+    // While Redis is away the copies wait, and while a node of a cluster is away, those of its partitions.
+    look(try await store.knownLastIDs(of: partitions))
   }
 
   private func follow(_ enabled: [WebhookEndpoint]) {

@@ -38,6 +38,7 @@ final class Broker: Sendable {
   let name = String(UInt64.random(in: .min ... .max), radix: 36)
   let webhooks = WebhookEndpoints()
   let pushWord = PushWord()
+  let pushSpare: SparePace
   /// nil if there is no Web Push.
   let pushKey: VAPIDKey?
   let askedOnce = AskedOnce()
@@ -73,6 +74,7 @@ final class Broker: Sendable {
     self.certificate = certificate
     crossOrigin = CrossOrigin(configuration.browsers)
     self.pushKey = pushKey
+    pushSpare = SparePace(perSecond: configuration.push.perSecond)
     keySet = configuration.tokens.jwksURL.map { KeySetFetches($0, pace: configuration.tokens.jwksPace) }
     currentKeys = Mutex(keys)
     self.readKeys = readKeys

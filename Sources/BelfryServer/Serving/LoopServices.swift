@@ -63,6 +63,7 @@ final class LoopServices {
     hub.onEnded = { streams.end($0) }
     hub.onHearing = { streams.hear($0) }
     hub.onHearingAgain = { streams.mayHaveMissed() }
+    hub.onUnreadable = { streams.couldNotRead() }
     runner = OperationRunner(store: store, limits: limits, scope: scope)
     tokens = TokenCache(broker.keys)
     let policy = AddressPolicy(allowedNetworks: broker.configuration.allowedNetworks)
@@ -101,7 +102,8 @@ final class LoopServices {
     }
     push = PushDispatcher(
       loop: loop, scope: scope, store: store, feed: feed, client: pushOutbound, word: broker.pushWord,
-      partitions: partitions, loops: broker.configuration.loops, settings: broker.configuration.push,
+      partitions: partitions, loops: broker.configuration.loops, spare: broker.pushSpare,
+      settings: broker.configuration.push,
       key: broker.pushKey, retryDelaysSeconds: broker.configuration.retryDelaysSeconds,
       failures: broker.failures
     ) { event, account, origin, cause in

@@ -31,6 +31,18 @@ extension RedisStore {
     }
   }
 
+  /// The last ids of those partitions whose node answers.
+  /// - Throws: if none answers.
+  package func knownLastIDs(of partitions: [Partition]) async throws(StoreError) -> [Partition: MessageID] {
+    let questions = partitions.map {
+      (partition: $0, command: RedisCommand("HGET", layout.partitionHash($0), RedisLayout.lastField))
+    }
+    let answers = try await ask(questions, at: "last ids") { reply throws(RedisError) in
+      try reply.ifPresent?.messageID() ?? .zero
+    }
+    return Dictionary(answers.map { ($0.partition, $0.answer) }) { $1 }
+  }
+
   /// An upper bound: the hash of a partition has a few facts, too, next to its spaces.
   package func spaceCount() async throws(StoreError) -> Int {
     let questions = partitions.all.map { RedisCommand("HLEN", layout.partitionHash($0)) }

@@ -228,22 +228,25 @@ extension RedisStore {
   }
 
   /// The tasks of each partition that are due now, the oldest first, at most so many pushes and so many
-  /// corrections.
+  /// corrections. A partition whose node is away has none.
+  /// - Throws: if no partition answers.
   package func duePushes(
     in partitions: [Partition], nowMilliseconds now: Int64, limit: Int
   ) async throws(StoreError) -> [[DuePush]] {
-    let commands = partitions.flatMap { partition in
-      [layout.pushes(partition), layout.corrections(partition)].map {
-        RedisCommand("ZRANGEBYSCORE", $0, "-inf", now, "WITHSCORES", "LIMIT", 0, limit)
+    let questions = partitions.flatMap { partition in
+      [layout.pushes(partition), layout.corrections(partition)].map { key in
+        (
+          partition: partition,
+          command: RedisCommand("ZRANGEBYSCORE", key, "-inf", now, "WITHSCORES", "LIMIT", 0, limit)
+        )
       }
     }
-    let replies = try await pipeline(commands, at: "push")
-    return try reading(at: "push") { () throws(RedisError) in
-      try partitions.indices.map { index throws(RedisError) in
-        let (pushes, corrections) = (try Self.due(replies[2 * index]), try Self.due(replies[2 * index + 1]))
-        return corrections.isEmpty
-          ? pushes : (pushes + corrections).sorted { $0.dueAtMilliseconds < $1.dueAtMilliseconds }
-      }
+    let answers = try await ask(questions, at: "push") { reply throws(RedisError) in try Self.due(reply) }
+    let due = Dictionary(grouping: answers, by: \.partition)
+    return partitions.map { partition in
+      let kinds = (due[partition] ?? []).map(\.answer).filter { !$0.isEmpty }
+      return kinds.count < 2
+        ? kinds.first ?? [] : kinds.joined().sorted { $0.dueAtMilliseconds < $1.dueAtMilliseconds }
     }
   }
 

@@ -85,18 +85,28 @@ extension RedisStore {
     return waiting.map(\.partition)
   }
 
-  /// Asks each partition a question whose answer is a number. A partition whose node is away has no answer,
-  /// and the others have theirs.
-  /// - Throws: if no partition answers.
+  /// Asks each partition a question whose answer is a number.
   func ask(
     _ questions: [RedisCommand], at place: String
   ) async throws(StoreError) -> [(partition: Partition, number: Int)] {
-    var (answers, failure): ([(partition: Partition, number: Int)], StoreError?) = ([], nil)
-    for (partition, result) in zip(partitions.all, await pipelineEach(questions, at: place)) {
+    let asked = zip(partitions.all, questions).map { (partition: $0, command: $1) }
+    let answers = try await ask(asked, at: place) { reply throws(RedisError) in Int(try reply.integer()) }
+    return answers.map { (partition: $0.partition, number: $0.answer) }
+  }
+
+  /// Asks partitions questions. A partition whose node is away has no answer, and the others have theirs.
+  /// - Throws: if no question is answered.
+  func ask<Answer>(
+    _ questions: [(partition: Partition, command: RedisCommand)], at place: String,
+    _ read: (RedisReply) throws(RedisError) -> Answer
+  ) async throws(StoreError) -> [(partition: Partition, answer: Answer)] {
+    var (answers, failure): ([(partition: Partition, answer: Answer)], StoreError?) = ([], nil)
+    let results = await pipelineEach(questions.map(\.command), at: place)
+    for (question, result) in zip(questions, results) {
       do throws(StoreError) {
         let reply = try result.get()
-        answers.append(
-          (partition, try reading(at: place) { () throws(RedisError) in Int(try reply.integer()) }))
+        let answer = try reading(at: place) { () throws(RedisError) in try read(reply) }
+        answers.append((question.partition, answer))
       } catch {
         failure = error
       }
