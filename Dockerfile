@@ -1,5 +1,6 @@
-# The broker with redis-server beside it, so that `docker run` alone serves; docker-compose.yml gives it a
-# Redis of its own container instead.
+# The broker with redis-server, so that `docker run` alone serves; docker-compose.yml gives it a Redis of its
+# own container instead. Run it with --stop-timeout 40: the broker drains for up to 10 seconds, and its Redis then
+# writes its log for up to 15.
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \

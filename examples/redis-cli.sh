@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tails a server's log in Redis with redis-cli, with no word to Belfry: all of its notifications, whoever they are for.
+# Tails a server's log in Redis with redis-cli, without Belfry: all of its notifications, for all receivers.
 #
 #   redis-cli.sh SERVER-ID [COUNT]    prints entries as JSON, COUNT of them or for ever, and goes on where it was
 #
@@ -47,8 +47,8 @@ tag() {
 key="belfry:{$(tag "$(partition "server:$server")")}:log:server:$server"
 place=$(cat "$cursor" 2>/dev/null || echo 0-0)
 while ((left != 0)); do
-  # Raw, a line each: the key, then of each entry its id, the audience and the notification. Of an update four lines
-  # before these say what it updates and when. None has a line end in it.
+  # Each value is on a line of its own: the key, then for each entry its id, the audience and the notification. An update
+  # has four more lines before the audience: what it updates, and when. No value has a line end in it.
   while ((left != 0)) && IFS= read -r line; do
     case $line in
       [0-9]*-[0-9]*)

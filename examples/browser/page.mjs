@@ -13,7 +13,7 @@ export function start(open) {
   const options = new URLSearchParams(location.search);
   let feed;
 
-  /** How often each came: for whoever wants to know that nothing came twice. */
+  /** How often each came. A test reads it, to see that nothing came twice. */
   globalThis.received = [];
 
   function show(notification) {

@@ -26,7 +26,7 @@ export class Socket {
     try {
       const query = new URLSearchParams();
       if (this.#cursor && this.by !== "token") query.set("after", this.#cursor);
-      // Whatever cookie the browser has.
+      // So that the broker ignores a cookie that the browser may have.
       if (this.by === "token") query.set("connect", "1");
       if (this.by === "cookie" && this.token) {
         await this.#post("/v1/session");

@@ -22,7 +22,7 @@ extension Problem {
     /// The refusals that any request can meet.
     fileprivate static let beforeRouting = [
       malformed, unsupportedMediaType, misdirected, Kind(.methodNotAllowed(allowed: [])),
-      Kind(.timeout), Kind(.unsupportedEncoding),
+      Kind(.timeout), Kind(.unsupportedEncoding), Kind(.unsupportedVersion),
     ]
     static let upgradeNeeded = Kind(.upgradeNeeded)
   }

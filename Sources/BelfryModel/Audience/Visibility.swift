@@ -4,11 +4,11 @@ package enum Visibility: Sendable, Hashable {
   case visible(because: Inclusion)
   case hidden(because: Exclusion)
 
-  package enum Inclusion: String, Sendable {
+  package enum Inclusion: String, Sendable, CaseIterable {
     case named, openToAll, subscribedBefore
   }
 
-  package enum Exclusion: String, Sendable {
+  package enum Exclusion: String, Sendable, CaseIterable {
     case neverMember, joinedAfter, leftBefore, leftSince, leftOut, notNamed, notInChannel, blocked, stopped
     case notSubscribed, subscribedAfter, subscriptionEndedBefore
     case read, recalled, expired, notWanted, beyondRetention
