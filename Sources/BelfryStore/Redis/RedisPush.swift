@@ -120,8 +120,8 @@ extension RedisStore {
     }
   }
 
-  /// Those accounts that have pushers. It takes one command for each partition that holds some of the
-  /// accounts.
+  /// Those accounts that have pushers, and those whose node is away, which may have some. It takes one command for each
+  /// partition that holds some of the accounts.
   package func withPushers(among accounts: [AccountID]) async throws(StoreError) -> [AccountID] {
     try await pick(accounts, "SMISMEMBER", layout.accountsPushed) { reply throws(RedisError) in
       try reply.integer() == 1
@@ -138,17 +138,20 @@ extension RedisStore {
       for account in accounts { command.append(account.text) }
       return command
     }
-    let replies = try await pipeline(commands, at: "pushers")
-    return try reading(at: "pushers") { () throws(RedisError) in
-      var found: [AccountID] = []
-      for (group, reply) in zip(groups, replies) {
+    var found: [AccountID] = []
+    for (group, result) in zip(groups, await pipelineEach(commands, at: "pushers")) {
+      guard case .success(let reply) = result else {
+        found += group.value
+        continue
+      }
+      try reading(at: "pushers") { () throws(RedisError) in
         for (account, one) in zip(group.value, try reply.array(count: group.value.count))
         where try isPicked(one) {
           found.append(account)
         }
       }
-      return found
     }
+    return found
   }
 
   // MARK: Badges
@@ -195,8 +198,8 @@ extension RedisStore {
     return try reading(at: "badges") { () throws(RedisError) in try reply.string() == "noted" }
   }
 
-  /// Those accounts whose gateways were told a number. It takes one command for each partition that holds
-  /// some of the accounts.
+  /// Those accounts whose gateways were told a number, and those whose node is away. It takes one command for each partition
+  /// that holds some of the accounts.
   package func withBadges(among accounts: [AccountID]) async throws(StoreError) -> [AccountID] {
     try await pick(accounts, "HMGET", layout.badges) { $0.ifPresent != nil }
   }

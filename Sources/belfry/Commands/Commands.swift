@@ -13,7 +13,7 @@ extension CommandTable {
       "member": "a server's members",
       "group": "groups: members, roles, lists, mutes, files",
       "room": "rooms: attendees, hands, the stage, microphones",
-      "account": "an account: options, streams, tokens, pushers, blocks",
+      "account": "options, streams, tokens and pushers of accounts",
       "webhook": "webhooks: copies of notifications for other servers",
       "notification": "change, recall, count notifications",
     ],
