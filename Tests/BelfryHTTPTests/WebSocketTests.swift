@@ -5,7 +5,7 @@ import Testing
 
 /// A WebSocket over a real connection, with an owner that repeats all messages.
 @Suite struct WebSocketTests {
-  private func open(_ server: TestServer, receiveBytes: Int32? = nil) throws -> RawSocket {
+  fileprivate func open(_ server: TestServer, receiveBytes: Int32? = nil) throws -> RawSocket {
     let socket = try RawSocket(
       port: UInt16(server.port), path: "/socket", receiveBytes: receiveBytes,
       tls: TestTLS.shared?.context)
@@ -242,6 +242,30 @@ import Testing
       #expect(try socket.hear() != .close(1_013))
     }
     #expect(server.eventually { budgets.bodies.heldBytes == 0 })
+  }
+}
+
+extension WebSocketTests {
+  /// The client does not close, so the broker waits for it.
+  @Test func aRefusedMessageIsHeldNoLonger() throws {
+    let budgets = HTTPBudgets(bodies: SharedBytes(limitBytes: 100_000, accountBytes: 100_000))
+    let server = try TestServer(budgets: budgets)
+    let (first, second) = (try open(server), try open(server))
+    first.send(0x01, [UInt8](repeating: 0x2A, count: 60_000))
+    #expect(server.eventually { budgets.bodies.heldBytes == 60_000 })
+    let frame = second.frame(0x01, [UInt8](repeating: 0x2A, count: 45_000))
+    second.connection.send(Array(frame.prefix(20_000)))
+    #expect(server.eventually { budgets.bodies.heldBytes > 75_000 })
+    second.connection.send(Array(frame.dropFirst(20_000)))
+    #expect(try second.hear() == .close(1_013))
+    #expect(server.eventually { budgets.bodies.heldBytes == 60_000 })
+    // The broker throws away all that still comes.
+    second.send(0x00, [UInt8](repeating: 0x2A, count: 30_000))
+    second.send(0x08, [0x03, 0xE8])
+    #expect(server.eventually { second.connection.ends() })
+    #expect(budgets.bodies.heldBytes == 60_000)
+    first.send(0x80, [])
+    #expect(try first.hear() == .text(String(repeating: "*", count: 60_000)))
   }
 }
 

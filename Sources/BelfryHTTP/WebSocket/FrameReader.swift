@@ -41,6 +41,8 @@ struct FrameReader {
   private var message: [UInt8] = []
   private var control: [UInt8] = []
   private var utf8 = UTF8Progress()
+  /// True if messages are thrown away as they arrive, since only a close frame is waited for.
+  private var dropsMessages = false
 
   init(messageBytesMax: Int) { self.messageBytesMax = messageBytesMax }
 
@@ -51,6 +53,9 @@ struct FrameReader {
   }
 
   var heldBytes: Int { message.count }
+
+  /// Forgets the message that has begun to arrive, and all that come.
+  mutating func dropMessages() { (dropsMessages, message) = (true, []) }
 
   /// The number of frames that were neither a message nor a long part of one. They cost as much as others,
   /// and nothing else limits them: a message may have any number of empty fragments.
@@ -178,6 +183,7 @@ extension FrameReader {
       mask.take(part, to: &control)
       return nil
     }
+    if dropsMessages { return nil }
     let start = message.count
     mask.take(part, to: &message)
     return utf8.take(message[start...]) ? nil : .notUTF8

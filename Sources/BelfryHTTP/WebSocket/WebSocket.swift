@@ -94,6 +94,9 @@ package final class WebSocket {
   package func close(_ close: WebSocketClose) {
     guard phase == .open else { return }
     phase = .closing
+    // Nobody will read what is still to come, and others need the room.
+    reader.dropMessages()
+    held = nil
     queue(WebSocketFrame.bytes(control: .close, close.payload))
     closeTimer = loop.schedule(after: closeTime) { [unowned self] in
       // The client closes no more, or reads no more.
