@@ -3,6 +3,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import TestKit
 import Testing
 
 /// A live message is missed of an entry that the store has served already. Nothing is missing, so nothing is shown again.
@@ -271,12 +272,11 @@ private final class MissedStage {
   func wait(
     showing other: Client? = nil, _ act: () -> Void = {}, until holds: () -> Bool
   ) async throws {
-    for _ in 0..<5_000 where !holds() {
+    try await eventually(every: .zero) {
       act()
       for one in [client, other] { try one?.pull(room: 8_192) }
-      await Task.yield()
+      return holds()
     }
-    try #require(holds())
   }
 }
 
