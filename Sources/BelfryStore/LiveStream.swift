@@ -22,12 +22,12 @@ package struct LiveStream: Sendable, Hashable {
     id: String, registration: StreamRegistration, openedAtMilliseconds: Int64, device: DeviceID?,
     address: String, isWaitingPage: Bool = false
   ) {
-    self.isWaitingPage = isWaitingPage
     self.id = id
     self.registration = registration
     self.openedAtMilliseconds = openedAtMilliseconds
     self.device = device
     self.address = address
+    self.isWaitingPage = isWaitingPage
   }
 }
 
@@ -42,11 +42,11 @@ package struct OpenedStream: Sendable, Hashable {
   package var isWaitingPage: Bool
 
   package init(id: String, age: Duration, device: DeviceID?, address: String, isWaitingPage: Bool = false) {
-    self.isWaitingPage = isWaitingPage
     self.id = id
     self.age = age
     self.device = device
     self.address = address
+    self.isWaitingPage = isWaitingPage
   }
 }
 

@@ -17,7 +17,7 @@ import Testing
       for (loop, wanted) in wanted.enumerated() {
         let allowed = paces[loop].refill(now: start + .milliseconds(250 * look), atMost: 256)
         let count = min(allowed, wanted)
-        paces[loop].take(count, of: allowed)
+        paces[loop].takeTurns(count, of: allowed)
         begun[loop] += count
       }
     }
@@ -47,7 +47,7 @@ import Testing
     let hour = start + .seconds(3_600)
     // Its own half second and the spare of half a second.
     #expect(pace.refill(now: hour, atMost: 256) == 30)
-    pace.take(12, of: 30)
+    pace.takeTurns(12, of: 30)
     #expect(pace.refill(now: hour, atMost: 256) == 18)
     #expect(pace.refill(now: hour, atMost: 5) == 5)
   }

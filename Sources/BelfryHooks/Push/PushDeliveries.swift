@@ -94,7 +94,7 @@ extension PushDispatcher {
     }
     let known = pushers(of: receiver, for: task)
     // Nothing is read for devices that would not be tried.
-    if known.allSatisfy({ isLeftAlone($0.0.url) }) {
+    if known.allSatisfy({ isLeftAlone($0.0.url.origin) }) {
       giveTurnBack()
       return known.compactMap { postponed(task, $0.0, here) }
     }

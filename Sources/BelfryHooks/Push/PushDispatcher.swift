@@ -38,7 +38,7 @@ package final class PushDispatcher {
   /// A task is looked at again after a quarter of its notification's age, at least after ``pause`` and at most after this.
   private static let pauseMax: Int64 = 300_000
   private static let breakersMax = 1_024
-  /// More are read again each time, as those of another broker are.
+  /// The most tasks that are remembered as waiting. All others are read each time that they are due.
   private static let waitingKnownMax = 20_000
   private static let settledAtOnce = 200
 
@@ -62,7 +62,8 @@ package final class PushDispatcher {
   let report: (String, AccountID?, String, String?) -> Void
 
   private var breakers: [String: CircuitBreaker] = [:]
-  /// The tasks that wait until their receiver gets requests again, with its origin. It spares reading them each time.
+  /// The tasks that wait until their receiver gets requests again, with its origin. They need not be read each time that
+  /// they are due.
   private var waiting: [PushPlaces.Key: String] = [:]
   private var rows = FailureRows<String>(countMax: PushDispatcher.breakersMax)
   private var places = PushPlaces()
@@ -144,25 +145,26 @@ package final class PushDispatcher {
         continue
       }
       // Tasks for receivers that get no requests keep nobody else from being entered.
-      let toTry = due.count { !isWaiting(PushPlaces.Key(partition: lane.partition, text: $0.text)) }
+      let toTry = due.count { !keepWaiting(PushPlaces.Key(partition: lane.partition, text: $0.text)) }
       if toTry < Self.enoughEntered { scope.start { await lane.follow(last: last) } }
     }
-    let (begun, putOff) = places.take(for: due, in: partitions, most: allowed, isLeftAlone: isWaiting)
-    pace.take(begun.count, of: allowed)
+    let (begun, putOff) = places.take(for: due, in: partitions, most: allowed, isLeftAlone: keepWaiting)
+    pace.takeTurns(begun.count, of: allowed)
     if !begun.isEmpty { scope.start { [self, begun] in await begin(begun) } }
     for one in putOff {
       settled.append((one.here, SettledPush(one.push, later: putOffLater(one, redisNow).map { [$0] } ?? [])))
     }
     if !putOff.isEmpty { await writeSettled() }
-    if waiting.count >= Self.waitingKnownMax { waiting = waiting.filter { isWaiting($0.key) } }
+    if waiting.count >= Self.waitingKnownMax { waiting = waiting.filter { isLeftAlone($0.value) } }
   }
 
   // MARK: Receivers that get no requests
 
-  /// True if the task waits for a receiver that has just failed too often.
-  private func isWaiting(_ here: PushPlaces.Key) -> Bool {
+  /// Lets the task go on waiting for its receiver, or forgets that it waits if the receiver gets requests again.
+  /// - Returns: true if it goes on waiting.
+  private func keepWaiting(_ here: PushPlaces.Key) -> Bool {
     guard let origin = waiting[here] else { return false }
-    if breakers[origin]?.allows(now: .now) == false { return true }
+    if isLeftAlone(origin) { return true }
     waiting[here] = nil
     return false
   }
@@ -192,7 +194,7 @@ package final class PushDispatcher {
   }
 
   /// A task that was begun has made no request, and others may use its turn.
-  func giveTurnBack() { pace.giveBack() }
+  func giveTurnBack() { pace.giveTurnBack() }
 
   // MARK: Outcomes
 
@@ -272,7 +274,7 @@ package final class PushDispatcher {
   }
 
   /// True if the receiver has just failed too often.
-  func isLeftAlone(_ url: OutboundURL) -> Bool { breakers[url.origin]?.allows(now: .now) == false }
+  func isLeftAlone(_ origin: String) -> Bool { breakers[origin]?.allows(now: .now) == false }
 
   func authorization(for url: OutboundURL, nowSeconds: Int64) -> String? {
     tokens?.authorization(for: url, nowSeconds: nowSeconds)

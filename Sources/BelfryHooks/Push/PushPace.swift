@@ -14,28 +14,29 @@ struct PushPace {
     (self.perSecond, self.spare, last) = (perSecond, spare, now)
   }
 
-  /// - Returns: how many pushes may begin now, at most so many. To call before each ``take(_:of:)``.
+  /// - Parameter free: the most that could begin.
+  /// - Returns: how many pushes may begin now. To call before each ``takeTurns(_:of:)``.
   mutating func refill(now: ContinuousClock.Instant, atMost free: Int) -> Int {
     let most = max(perSecond * (PushDispatcher.interval / .seconds(1)) * 2, 1)
     let grown = allowed + perSecond * ((now - last) / .seconds(1))
     (allowed, last) = (min(grown, most), now)
     // The last offer may not have been taken.
-    spare.give(Double(borrowed) + max(grown - most, 0))
+    spare.leaveTurns(Double(borrowed) + max(grown - most, 0))
     let own = min(max(Int(allowed), 0), free)
-    borrowed = own < free ? spare.take(atMost: free - own) : 0
+    borrowed = own < free ? spare.borrowTurns(atMost: free - own) : 0
     return own + borrowed
   }
 
   /// The others may use the rest of what was theirs.
-  mutating func take(_ count: Int, of offered: Int) {
+  mutating func takeTurns(_ count: Int, of offered: Int) {
     let unused = min(offered - count, borrowed)
-    spare.give(Double(unused))
+    spare.leaveTurns(Double(unused))
     allowed -= Double(count - (borrowed - unused))
     borrowed = 0
   }
 
   /// A push that was begun has made no request.
-  mutating func giveBack() { allowed += 1 }
+  mutating func giveTurnBack() { allowed += 1 }
 }
 
 /// The pace that loops of a broker do not use, at most that of half a second.
@@ -48,9 +49,9 @@ package final class SparePace: Sendable {
     most = Double(perSecond) * (PushDispatcher.interval / .seconds(1)) * 2
   }
 
-  func give(_ count: Double) { spare.withLock { $0 = min($0 + count, most) } }
+  func leaveTurns(_ count: Double) { spare.withLock { $0 = min($0 + count, most) } }
 
-  func take(atMost count: Int) -> Int {
+  func borrowTurns(atMost count: Int) -> Int {
     spare.withLock { spare in
       let taken = min(Int(spare), count)
       spare -= Double(taken)

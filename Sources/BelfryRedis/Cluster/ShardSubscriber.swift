@@ -253,7 +253,7 @@ extension ShardSubscriber {
       guard let owner = cluster.map.owner(of: slot), owner != home.address else { continue }
       left[home.address, default: []].insert(slot)
     }
-    for (address, slots) in left { leave(slots, at: address) }
+    for (address, slots) in left { leaveSlots(slots, at: address) }
     guard !serving.isEmpty else { return }
     for (address, node) in nodes where !serving.contains(address) {
       if homes.values.contains(where: { $0.address == address }) { continue }
@@ -263,7 +263,7 @@ extension ShardSubscriber {
   }
 
   /// Other nodes serve these slots now. A failover moves thousands of channels, so it looks at those of the old node once.
-  private func leave(_ slots: Set<Int>, at address: Address) {
+  private func leaveSlots(_ slots: Set<Int>, at address: Address) {
     let channels = nodes[address]?.subscriber.release(slots) ?? [:]
     nodes[address]?.held.dropMessages(of: Set(channels.values.joined()))
     for slot in slots {

@@ -63,7 +63,7 @@ final class LoopServices {
     hub.onEnded = { streams.end($0) }
     hub.onHearing = { streams.hear($0) }
     hub.onHearingAgain = { streams.mayHaveMissed() }
-    hub.onUnreadable = { streams.couldNotRead() }
+    hub.onUnreadable = { streams.noteUnreadableMessage() }
     runner = OperationRunner(store: store, limits: limits, scope: scope)
     tokens = TokenCache(broker.keys)
     let policy = AddressPolicy(allowedNetworks: broker.configuration.allowedNetworks)

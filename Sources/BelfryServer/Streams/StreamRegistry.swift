@@ -129,7 +129,7 @@ final class StreamRegistry {
 
   /// Called when a message for an account could not be read. Many may come, from a broker of another release, so all streams
   /// are registered again only when the registration is renewed.
-  func couldNotRead() { isDoubtful = true }
+  func noteUnreadableMessage() { isDoubtful = true }
 
   func end(_ ended: EndedStreams) {
     for name in ended.ids { stream(named: name)?.end(ended.why) }
@@ -184,7 +184,7 @@ final class StreamRegistry {
       } else if !closed.isEmpty {
         let some = closed.removeFirst(atMost: Self.roundMax)
         // Without a registration no stream counts.
-        if registration != nil { await close(some) }
+        if registration != nil { await tellClosed(some) }
       } else {
         return
       }
@@ -219,7 +219,7 @@ final class StreamRegistry {
         address: stream.address, isWaitingPage: stream.isWaitingPage)
       told.append(Told(number: number, account: stream.account, stream: opened))
     }
-    unanswered += await partByPart(told, of: \.account) { part, isRepeated throws(StoreError) in
+    unanswered += await tryPartByPart(told, of: \.account) { part, isRepeated throws(StoreError) in
       let ends = try await self.store.openStreams(
         part.map { ($0.account, $0.stream) }, by: registration, self.logins, again: again || isRepeated)
       for (told, end) in zip(part, ends) {
@@ -234,16 +234,16 @@ final class StreamRegistry {
     var stream: OpenedStream
   }
 
-  private func close(_ some: [(account: AccountID, id: String)]) async {
+  private func tellClosed(_ some: [(account: AccountID, id: String)]) async {
     // Their lines would count as open when their node is back.
-    closedLater += await partByPart(some, of: \.account) { part, _ throws(StoreError) in
+    closedLater += await tryPartByPart(some, of: \.account) { part, _ throws(StoreError) in
       try await self.store.closeStreams(part)
     }
   }
 
-  /// Does it for all together. If that fails, a node of a cluster may be away, so it is done for each partition by itself.
+  /// Tries the body with all together. If that fails, a node of a cluster may be away, so each partition is tried by itself.
   /// - Returns: the elements whose partition did not answer.
-  private func partByPart<Element>(
+  private func tryPartByPart<Element>(
     _ all: [Element], of account: (Element) -> AccountID,
     _ body: ([Element], _ isRepeated: Bool) async throws(StoreError) -> Void
   ) async -> [Element] {

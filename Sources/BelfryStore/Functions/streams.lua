@@ -4,12 +4,13 @@
 --     <id> <registration> <since> <device> <address>[ <why it is to end> <by which device>]
 --
 -- with `*` for no device, and `?` in its place for a page that waits for notifications. Such a page counts as a live
--- device, but it is no stream: it replaces none, and is not ended as one. `since` is when the stream was opened, in milliseconds by the clock of this Redis.
--- The broker says only how long the stream has been open, so the clocks of brokers, which may be minutes
--- apart, decide nothing. A registration stands as long as its key exists (`registration:<name>`, in the first
--- partition), which its loop renews. So nothing else has to be written for a broker that died. A stream that
--- is to end keeps its line until its broker has closed it. So a broker that did not hear of it finds out when
--- it registers its streams again.
+-- device, but it is no stream: it replaces none, and is not ended as one.
+--
+-- `since` is when the stream was opened, in milliseconds by the clock of this Redis. The broker says only how long the
+-- stream has been open, so the clocks of brokers, which may be minutes apart, decide nothing. A registration stands as
+-- long as its key exists (`registration:<name>`, in the first partition), which its loop renews. So nothing else has to
+-- be written for a broker that died. A stream that is to end keeps its line until its broker has closed it. So a broker
+-- that did not hear of it finds out when it registers its streams again.
 
 local WAITING_PAGE = '?'
 
