@@ -152,11 +152,12 @@ extension EndToEnd {
       }
     }
 
-    /// Each receiver's lists are read before anything is sent: more commands than a connection to Redis takes at a time.
-    @Test func aBatchToFifteenThousandReceiversIsSent() async throws {
+    /// Each receiver's four lists are read before anything is sent: 24,000 commands, and a connection to Redis takes 16,384 at a
+    /// time.
+    @Test func aBatchToSixThousandReceiversIsSent() async throws {
       try await withWorld(settings: ["BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT": "100000"]) { world in
         let owner = try Person("owner", at: world[0])
-        let lines = try (0..<30).map { line in
+        let lines = try (0..<12).map { line in
           let receivers = (0..<500).map { "r\(line)-\($0)" }
           let fields: [String: Any] = ["toAccids": receivers, "body": "line \(line)"]
           return try JSONSerialization.data(withJSONObject: fields)
@@ -165,8 +166,8 @@ extension EndToEnd {
           "POST", "/v1/notifications/batch",
           headers: owner.headers.merging(["Content-Type": "application/x-ndjson"]) { $1 },
           body: Array(Data(lines.joined(separator: Data("\n".utf8)))))
-        #expect(answer.text.split(separator: "\n").count { $0.contains(#""status":201"#) } == 30, "\(answer)")
-        for (line, receiver) in [(0, 0), (13, 250), (29, 499)] {
+        #expect(answer.text.split(separator: "\n").count { $0.contains(#""status":201"#) } == 12, "\(answer)")
+        for (line, receiver) in [(0, 0), (7, 250), (11, 499)] {
           #expect(try Person("r\(line)-\(receiver)", at: world[0]).unreadBodies() == ["line \(line)"])
         }
       }
