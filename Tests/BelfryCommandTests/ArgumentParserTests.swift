@@ -69,6 +69,18 @@ import Testing
     #expect(throws: UsageError.self) { try ArgumentParser.parse(["-h"], for: command) }
   }
 
+  @Test func `a code may begin with two dashes`() throws {
+    let retire = Command.secretRetire
+    for code in ["--hzOUNf", "---zOUNf", "-hzOUNf8", "7LJO4GnQ"] {
+      let arguments = try ArgumentParser.parse([code, "--data", "d", "--yes"], for: retire)
+      #expect(arguments.operands == [code])
+      #expect(try ArgumentParser.parse(["--yes", code], for: retire).operands == [code])
+    }
+    for wrong in ["--verbose", "--dat", "--data=x", "--hzO=Nf"] {
+      #expect(throws: UsageError.self) { try ArgumentParser.parse([wrong], for: retire) }
+    }
+  }
+
   @Test func `a value may be empty, negative, or an option's name when attached`() throws {
     #expect(try parse("great", "--by", "-5").text("by") == "-5")
     #expect(try parse("great", "--by=").text("by") == "")

@@ -9,6 +9,9 @@ package struct SecretFolder: Sendable {
   private var signingPath: String { folder + "/secret" }
   private var othersPath: String { folder + "/secrets" }
 
+  /// The number of characters of a `kid`.
+  package static let kidLength = TokenKey.kidLength
+
   /// - Parameter folder: the data folder.
   package init(inDataFolder folder: String) { self.folder = folder }
 

@@ -26,8 +26,16 @@ package struct SigningSecret: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  /// A new secret, from the system's random numbers (getrandom(2)).
+  /// A new secret, from the system's random numbers (getrandom(2)). Its `kid` does not begin with a dash, since operators type
+  /// it in commands, and there it would look like an option.
   static func random() -> SigningSecret {
+    while true {
+      let secret = drawn()
+      if !TokenSigner(secret: secret.bytes).kid.string.hasPrefix("-") { return secret }
+    }
+  }
+
+  private static func drawn() -> SigningSecret {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []
     for _ in 0..<lengthMinBytes {

@@ -41,9 +41,12 @@ package struct TokenKey: Sendable, Hashable {
     material = .secret(secret)
   }
 
+  /// The number of characters of the `kid` of a secret, which is base64url.
+  static let kidLength = 8
+
   /// The `kid` of a secret. It reveals no more about the secret than the signature in the same token does.
   private static func kid(of secret: [UInt8]) -> UTF8Text {
-    UTF8Text(Base64URL.encode(Hashing.hmac(Array("kid".utf8), key: secret).prefix(6)))
+    UTF8Text(Base64URL.encode(Hashing.hmac(Array("kid".utf8), key: secret).prefix(kidLength * 3 / 4)))
   }
 
   init(_ key: PublicKey, kid: UTF8Text? = nil) {

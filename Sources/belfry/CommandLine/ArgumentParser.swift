@@ -20,11 +20,18 @@ struct ArgumentParser {
     self.rest = rest
   }
 
+  /// The operand that the next word without an option's name is; nil if all operands are given.
+  private var nextOperand: Operand? {
+    if operands.count < command.operands.count { return command.operands[operands.count] }
+    return command.operands.last.flatMap { $0.repeats ? $0 : nil }
+  }
+
   /// True if a word that begins with a dash may be an operand. The name of a key is random and may begin with
-  /// a dash. A single letter, or a word that is nearly an option's name, counts as an option.
+  /// a dash. A single letter, or a word that is nearly an option's name, counts as an option. With two dashes only a word that
+  /// is as long as a code is an operand, so that other words are named as unknown options.
   private func mayBeOperand(_ word: String) -> Bool {
-    guard word.count > 2, nearest(word) == nil else { return false }
-    return operands.count < command.operands.count || command.operands.last?.repeats == true
+    guard let operand = nextOperand, word.count > 2, nearest(word) == nil else { return false }
+    return !word.hasPrefix("--") || word.count == operand.codeLength && !word.contains("=")
   }
 
   private mutating func parse() throws(UsageError) -> Arguments {
@@ -32,7 +39,7 @@ struct ArgumentParser {
       if word == "--" {
         operands += rest
         rest = []
-      } else if word.hasPrefix("--") {
+      } else if word.hasPrefix("--"), !mayBeOperand(word) {
         try readOption(word.dropFirst(2))
       } else if word.hasPrefix("-"), word.count > 1, !mayBeOperand(word) {
         throw UsageError("\(word) is not an option; options begin with two dashes", suggestion: nearest(word))

@@ -45,6 +45,8 @@ struct Operand: Sendable {
   var repeats = false
   /// The words that are allowed there, if only certain words are.
   var choices: [String] = []
+  /// The number of characters of a code that was made at random. Such a code may begin with two dashes.
+  var codeLength: Int?
 }
 
 /// An option of a command.

@@ -48,7 +48,11 @@ extension Command {
   static let secretRetire = Command(
     name: "secret retire", summary: "stop accepting a secret",
     detail: "Its tokens are refused within seconds, and streams that were opened with them are ended.",
-    operands: [Operand(name: "KID", meaning: "the secret's kid, as belfry secret list shows it")],
+    operands: [
+      Operand(
+        name: "KID", meaning: "the secret's kid, as belfry secret list shows it",
+        codeLength: SecretFolder.kidLength)
+    ],
     options: [.dataFolder, .yes, .flag("json", "print one JSON value per line")],
     changesSomething: true,
     examples: [

@@ -24,6 +24,15 @@ import Testing
     }
   }
 
+  /// One secret in 64 would have such a name.
+  @Test func noSecretIsNamedLikeAnOption() {
+    for _ in 0..<1_000 {
+      let kid = TokenSigner(secret: SigningSecret.random().bytes).kid.string
+      #expect(!kid.hasPrefix("-"))
+      #expect(kid.count == SecretFolder.kidLength)
+    }
+  }
+
   @Test func itIsFreeAgainAfterwards() async throws {
     try await TemporaryFolder.with { parent in
       let path = "\(parent.path)/data"
