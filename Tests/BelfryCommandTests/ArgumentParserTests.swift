@@ -112,6 +112,9 @@ import Testing
     #expect(
       refusal("great", "--by", "--how", "softly")
         == UsageError("--by needs a value; if --how is the value, write --by=--how"))
+    #expect(
+      refusal("great", "--by", "-- x")
+        == UsageError("--by needs a value; if -- x is the value, write --by='-- x'"))
     #expect(refusal("great", "--by", "a", "--by", "b") == UsageError("--by stands twice"))
     #expect(refusal("great", "--muffled=yes") == UsageError("--muffled takes no value"))
   }

@@ -114,7 +114,8 @@ struct ArgumentParser {
     // `--body --json` is a forgotten value far more often than a body.
     guard !next.hasPrefix("--") else {
       throw UsageError(
-        "--\(option.name) needs a value; if \(next) is the value, write --\(option.name)=\(next)")
+        "--\(option.name) needs a value; if \(next) is the value, write "
+          + "--\(option.name)=\(ShellWord.quoted(next))")
     }
     rest.removeFirst()
     return next
