@@ -54,6 +54,9 @@ extension FeedReader {
     if let forgotten { view.memberships[located.space] = forgotten }
     let verdict = view.visibility(of: located, limits, nowMilliseconds: snapshot.takenAtMilliseconds)
     var explanation = Explanation(verdict, located, view, recalled)
+    if let since = explanation.facts.memberSince {
+      explanation.facts.memberSince = min(since, snapshot.takenAtMilliseconds)
+    }
     if forgotten != nil, explanation.visible { explanation.takeBack(for: account, in: located.space) }
     return explanation
   }
@@ -209,7 +212,7 @@ extension Explanation {
     let wasForAccount = Visibility.asSent(
       id, audience, for: view.account, membership: membership, retentionFloor: .zero
     ).isVisible
-    let facts = Facts(
+    var facts = Facts(
       space: located.space.key, audience: audience.text, sentAt: located.entry.time,
       memberSince: interval?.through == nil ? view.memberSince(located.space) : nil,
       memberUntil: interval?.through?.unixMilliseconds,
@@ -218,6 +221,10 @@ extension Explanation {
       read: wasForAccount ? view.read.contains(id, in: located.space) : nil,
       expireAt: audience.expiresAt, recalledAt: recalled?.updateTime,
       recalledBy: recalled.map { $0.recall?.by?.text ?? "a trusted caller" })
+    if let interval, interval.after < id, let since = facts.memberSince {
+      // An id may be seconds ahead of the clock, and the notification came after the account had joined.
+      facts.memberSince = min(since, facts.sentAt)
+    }
     switch verdict {
     case .visible(let why):
       let detail = why.sentence(view.account, audience.place(in: located.space))

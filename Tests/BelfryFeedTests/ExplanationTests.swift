@@ -34,6 +34,26 @@ import Testing
     }
   }
 
+  /// After a restart of Redis ids are ahead of the clock.
+  @Test func theTimeOfJoiningIsNoLaterThanWhatWasSentAfterIt() async throws {
+    try await withRedisServer { redis in
+      try await withReader(of: redis.url) { reader, store in
+        let early = try await send(by: store)
+        let ahead = try milliseconds(of: redis) + 3_600_000
+        for space in [Self.space, .personal(Self.bob)] {
+          let partition = store.partitions.holding(space)
+          try redis.setLastID(MessageID(unixMilliseconds: ahead, partition: partition, sequence: 0))
+        }
+        try await join(store)
+        let late = try await send(by: store)
+        let facts = try await reader.explain(late, account: Self.bob).facts
+        #expect(try #require(facts.memberSince) <= facts.sentAt)
+        let since = try #require(try await reader.explain(early, account: Self.bob).facts.memberSince)
+        #expect(try await store.nowMilliseconds() >= since)
+      }
+    }
+  }
+
   @Test func aMarkOfEverythingIsNoMarkOfWhatWasNotForTheAccount() async throws {
     try await withRedisServer { redis in
       try await withReader(of: redis.url) { reader, store in

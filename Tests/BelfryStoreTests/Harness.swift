@@ -21,21 +21,6 @@ extension Store {
   }
 }
 
-extension RedisServer {
-  /// As if this Redis had allotted it.
-  func setLastID(_ id: MessageID) throws {
-    try command("HSET", layout.partitionHash(id.partition), "last", id.streamForm, "history", history())
-  }
-
-  /// The name of the history in which this Redis gives ids.
-  func history() throws -> String {
-    let line = try command("INFO", "server").split(whereSeparator: \.isNewline).first {
-      $0.hasPrefix("run_id:")
-    }
-    return String(try #require(line).dropFirst("run_id:".count).prefix(8))
-  }
-}
-
 /// An actor on a loop with a store and a live feed, as a broker's loop has them.
 actor Broker {
   nonisolated let loop: EventLoop

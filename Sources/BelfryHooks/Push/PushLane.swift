@@ -143,7 +143,8 @@ final class PushLane {
         state.position = copy.id
         continue
       }
-      dueAtMilliseconds = copy.id.unixMilliseconds + dispatcher.delayMilliseconds
+      // The id may be seconds ahead of the clock, after a restart of Redis.
+      dueAtMilliseconds = copy.timeMilliseconds + dispatcher.delayMilliseconds
       guard dueAtMilliseconds <= now else {
         _ = try await enter(found, state, nowMilliseconds: now)
         return saved == nil ? nil : false

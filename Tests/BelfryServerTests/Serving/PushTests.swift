@@ -4,6 +4,7 @@ import BelfryModel
 import BelfryOutbound
 import Foundation
 import Glibc
+import ModelSamples
 import TestKit
 import Testing
 
@@ -266,6 +267,20 @@ import Testing
         recalled + [
           "\(over) to bob", "\(over) to carol", "badge \(joined) to bob", "badge 0 to carol",
         ], at: server, on: broker)
+    }
+  }
+
+  /// After a restart of Redis ids are ahead of the clock. The delay begins when the notification was sent.
+  @Test func aPushDoesNotWaitForTheTimeOfItsID() async throws {
+    let server = try gateway()
+    try await withPush { broker async throws in
+      try put("bob", server, broker)
+      let ahead = Int64(Date().timeIntervalSince1970 * 1_000) + 3_600_000
+      let partition = Partitions.standard.holding(.personal("bob"))
+      try broker.redis.setLastID(MessageID(unixMilliseconds: ahead, partition: partition, sequence: 0))
+      let sent = try send(broker, #""toAccids":["bob"],"body":"from a later hour""#)
+      #expect(try #require(MessageID(sent)).unixMilliseconds >= ahead)
+      try await expect(["\(sent) to bob"], at: server, on: broker)
     }
   }
 

@@ -18,7 +18,8 @@ enum Webhooks {
       let oldest = try await reading { () async throws(StoreError) in
         try await services.administration.oldestWaiting(id)
       }
-      if let oldest { members["oldestPending"] = .integer(oldest) }
+      // The time is that of an id, which may be seconds ahead of the clock after a restart of Redis.
+      if let oldest { members["oldestPending"] = .integer(min(oldest, WallClock.nowMilliseconds())) }
       return .json(.object(members))
     },
     WebhookRoutes.update.handled(by: update),
