@@ -23,6 +23,8 @@ struct Executable {
       .deletingLastPathComponent().appendingPathComponent("belfry")
   }
 
+  /// Runs in a folder outside the clone, since `scripts/run` leaves a `data` folder there that commands would find.
+  ///
   /// - Parameter input: the text on its standard input; nil: nothing.
   func process(_ words: [String], input: String? = nil) throws -> (
     process: Process, out: FileHandle, err: FileHandle
@@ -31,6 +33,7 @@ struct Executable {
     process.executableURL = try Self.path()
     process.arguments = words
     process.environment = environment
+    process.currentDirectoryURL = URL(fileURLWithPath: "/")
     let source = Pipe()
     process.standardInput = input == nil ? FileHandle.nullDevice : source
     let out = Pipe()
