@@ -179,7 +179,7 @@ test("what a header cannot say is refused before, and without a token there is n
   for (const token of ["", "a b", "a\r\nX: y", "ü", "x".repeat(10_000)]) {
     await assert.rejects(new BelfryClient({ url: broker.url, token }).counts(), refused("unauthorized"));
   }
-  assert.throws(() => new BelfryClient({ token: "t", device: "a\r\nX: y" }), TypeError);
+  assert.throws(() => new BelfryClient({ token: "t", device: "a\r\nX: y" }), { name: "TypeError", message: /^device must/ });
   assert.throws(() => new BelfryClient({ url: broker.url, tokn: "t" }), { name: "TypeError", message: /"tokn"/ });
   let head;
   const server = await serve((request, connection) => { head = request; connection.end(answer(200, '{"unread":0}')); });
@@ -200,6 +200,15 @@ test("an unknown option is refused by each method", async () => {
     alice.unsubscribe("1", "2", last), alice.preferences(last), alice.setPreferences([], last),
   ];
   await Promise.all(calls.map((call) => assert.rejects(call, wrong)));
+});
+
+test("a method that takes a list refuses anything else", async () => {
+  const alice = client("alice");
+  const wrong = { name: "TypeError", message: /^notifications must be a list/ };
+  for (const given of ["123", 7, { messageServerId: "1" }, null, undefined]) {
+    await assert.rejects(alice.markRead(given), wrong);
+    await assert.rejects(alice.sendBatch(given), wrong);
+  }
 });
 
 test("a signal in place of the options is refused", async () => {

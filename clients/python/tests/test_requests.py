@@ -71,6 +71,13 @@ class WithBroker(unittest.TestCase):
         self.assertEqual(bob.mark_read_up_to(LAST_MESSAGE_ID), 3)
         self.assertEqual(bob.unread()["notifications"], [])
 
+    def test_methods_that_take_a_list_refuse_anything_else(self):
+        alice = self.client("alice")
+        for given in ("123", b"123", 7, {"messageServerId": "1"}, None):
+            for method in (alice.mark_read, alice.send_batch):
+                with self.assertRaisesRegex(TypeError, "^notifications must be a list"):
+                    method(given)
+
     def test_updates_recalls_preferences_and_subscriptions(self):
         alice = self.client("alice")
         receipt = alice.send({"toAccids": ["dora"], "body": "1"})

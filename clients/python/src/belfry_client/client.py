@@ -2,9 +2,9 @@
 import json
 import ssl
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from .errors import BelfryError, refusal
 from .feed import NotificationFeed
@@ -17,6 +17,8 @@ from .types import NewNotification, Notification, Preference, ReadItem, SendRece
 LAST_MESSAGE_ID = str(2**63 - 1)
 
 _NOTIFICATIONS = "/v1/notifications"
+
+_Each = TypeVar("_Each")
 
 
 class BelfryClient:
@@ -32,13 +34,15 @@ class BelfryClient:
         """`token` may be a function: it is called for the first request, half a minute before the token that it gave
         expires, and when that is refused. `account` is whom to act for, with an app's or operator's token; `device` is the
         device that acts, when the token does not name it."""
-        headers = {"Belfry-Account": account, "Belfry-Device": device}
-        for name, value in headers.items():
-            if value is not None and not is_header_value(value):
-                raise ValueError(f"{value!r} cannot be said in {name}")
+        headers: dict[str, str] = {}
+        for header, name, value in (("Belfry-Account", "account", account), ("Belfry-Device", "device", device)):
+            if value is None:
+                continue
+            if not is_header_value(value):
+                raise ValueError(f"{name} must be visible ASCII characters, not {value!r}")
+            headers[header] = value
         self._tokens = TokenStore(token)
-        self._transport = Transport(
-            url, self._tokens, {name: value for name, value in headers.items() if value is not None}, Timing(), ssl_context)
+        self._transport = Transport(url, self._tokens, headers, Timing(), ssl_context)
 
     def close(self) -> None:
         """Lets go of the connections that are kept for the next request. Feeds are closed by themselves."""
@@ -66,7 +70,7 @@ class BelfryClient:
 
         Those without a `messageClientId` are given one, and the errors tell it: send again, after a pause, those that are
         `may_pass`. In what order they arrive is not promised."""
-        identified = [_identified(each) for each in notifications]
+        identified = [_identified(each) for each in _list_of(notifications)]
         if not identified:
             return []
         lines = b"".join(_encoded(each) + b"\n" for each in identified)
@@ -120,7 +124,7 @@ class BelfryClient:
 
     def mark_read(self, notifications: Iterable[Notification | ReadItem | str]) -> int:
         """Marks up to 500 as read, for good and on all devices of the account; ids will do. How many were unread until now."""
-        return self._mark({"items": [_read_item(each) for each in notifications]})
+        return self._mark({"items": [_read_item(each) for each in _list_of(notifications)]})
 
     def mark_read_up_to(self, message_server_id: str) -> int:
         """Marks everything up to this one as read; `LAST_MESSAGE_ID` for everything there is."""
@@ -213,6 +217,13 @@ def _batch_result(line: bytes, sent: NewNotification) -> SendReceipt | BelfryErr
     error = refusal(result["status"], None, line)
     error.message_client_id = sent.get("messageClientId")
     return error
+
+
+def _list_of(notifications: Iterable[_Each]) -> list[_Each]:
+    """A text and a notification are iterable, too: without this, letters or names of fields would be sent one by one."""
+    if isinstance(notifications, (str, bytes, Mapping)) or not isinstance(notifications, Iterable):
+        raise TypeError(f"notifications must be a list, not {notifications!r}")
+    return list(notifications)
 
 
 def _read_item(each: Notification | ReadItem | str) -> ReadItem:
