@@ -138,10 +138,10 @@ package final class Callbacks {
         throw refusal
       // The callback is there, and others get their answers: one sender must not close it for all of them.
       case .unusable(let refusal):
-        let cause = "its answer cannot be used: \(refusal.field ?? "it") \(refusal.detail)"
-        tell(healths[callback].noteUnusable(now: .now), of: callback, cause)
+        let unusable = refusal.ofUnusableAnswer
+        tell(healths[callback].noteUnusable(now: .now), of: callback, unusable.detail)
         statistics.failed += 1
-        throw refusal.ofUnusableAnswer
+        throw unusable
       case .busy:
         end(callback, isGood: nil)
         throw Refusal(.busy, "too many requests are waiting for the callback that decides this; try again")
