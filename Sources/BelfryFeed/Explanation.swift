@@ -53,10 +53,8 @@ extension FeedReader {
     }
     if let forgotten { view.memberships[located.space] = forgotten }
     let verdict = view.visibility(of: located, limits, nowMilliseconds: snapshot.takenAtMilliseconds)
-    var explanation = Explanation(verdict, located, view, recalled)
-    if let since = explanation.facts.memberSince {
-      explanation.facts.memberSince = min(since, snapshot.takenAtMilliseconds)
-    }
+    var explanation = Explanation(
+      verdict, located, view, recalled, nowMilliseconds: snapshot.takenAtMilliseconds)
     if forgotten != nil, explanation.visible { explanation.takeBack(for: account, in: located.space) }
     return explanation
   }
@@ -127,7 +125,9 @@ extension FeedReader {
       return Explanation(
         visible: false, reason: Visibility.Exclusion.joinedAfter.rawValue,
         detail: "It is not found. If it was sent to \(joined), \(view.account) joined after it was sent.",
-        facts: Explanation.Facts(sentAt: id.unixMilliseconds, memberSince: view.memberSince(joined)))
+        facts: Explanation.Facts(
+          sentAt: id.unixMilliseconds,
+          memberSince: view.memberSince(joined, noLaterThan: snapshot.takenAtMilliseconds)))
     }
     throw refusal
   }
@@ -187,7 +187,9 @@ extension AccountView {
   ///
   /// A membership interval begins after the last id before the commit, which may be hours older. The index has the id that
   /// the commit took itself.
-  fileprivate func memberSince(_ space: SpaceID) -> Int64? {
+  ///
+  /// - Parameter bound: a time at which the account had joined already. The time of an id may be seconds ahead of the clock.
+  fileprivate func memberSince(_ space: SpaceID, noLaterThan bound: Int64) -> Int64? {
     switch space.kind {
     case .account, .direct: return nil
     case .server, .group, .room: break
@@ -195,15 +197,21 @@ extension AccountView {
     guard let interval = membership(in: space).intervals.current,
       let entry = index.first(where: { $0.space == space }), entry.isMember, interval.after < entry.version
     else { return nil }
-    return entry.version.unixMilliseconds
+    return min(entry.version.unixMilliseconds, bound)
   }
 }
 
 extension Explanation {
   fileprivate init(
-    _ verdict: Visibility, _ located: LocatedEntry, _ view: AccountView, _ recalled: UpdateRecord?
+    _ verdict: Visibility, _ located: LocatedEntry, _ view: AccountView, _ recalled: UpdateRecord?,
+    nowMilliseconds: Int64
   ) {
     let id = located.entry.id
+    // The times of ids may be seconds ahead of the clock, so times of joining and leaving are bounded by it, and by the time
+    // of sending if they came before.
+    func bound(_ change: MessageID) -> Int64 {
+      change < id ? min(located.entry.time, nowMilliseconds) : nowMilliseconds
+    }
     let audience = located.entry.audience
     let membership = view.membership(in: located.space)
     let subscription =
@@ -212,19 +220,17 @@ extension Explanation {
     let wasForAccount = Visibility.asSent(
       id, audience, for: view.account, membership: membership, retentionFloor: .zero
     ).isVisible
-    var facts = Facts(
+    let facts = Facts(
       space: located.space.key, audience: audience.text, sentAt: located.entry.time,
-      memberSince: interval?.through == nil ? view.memberSince(located.space) : nil,
-      memberUntil: interval?.through?.unixMilliseconds,
+      memberSince: interval.flatMap { interval in
+        interval.through == nil ? view.memberSince(located.space, noLaterThan: bound(interval.after)) : nil
+      },
+      memberUntil: interval?.through.map { min($0.unixMilliseconds, bound($0)) },
       subscribed: subscription.current == nil ? nil : true,
       named: audience.named.contains(view.account),
       read: wasForAccount ? view.read.contains(id, in: located.space) : nil,
       expireAt: audience.expiresAt, recalledAt: recalled?.updateTime,
       recalledBy: recalled.map { $0.recall?.by?.text ?? "a trusted caller" })
-    if let interval, interval.after < id, let since = facts.memberSince {
-      // An id may be seconds ahead of the clock, and the notification came after the account had joined.
-      facts.memberSince = min(since, facts.sentAt)
-    }
     switch verdict {
     case .visible(let why):
       let detail = why.sentence(view.account, audience.place(in: located.space))

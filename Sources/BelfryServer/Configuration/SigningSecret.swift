@@ -30,12 +30,12 @@ package struct SigningSecret: Sendable, Hashable {
   /// it in commands, and there it would look like an option.
   static func random() -> SigningSecret {
     while true {
-      let secret = drawn()
+      let secret = drawSecret()
       if !TokenSigner(secret: secret.bytes).kid.string.hasPrefix("-") { return secret }
     }
   }
 
-  private static func drawn() -> SigningSecret {
+  private static func drawSecret() -> SigningSecret {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []
     for _ in 0..<lengthMinBytes {
