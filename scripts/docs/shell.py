@@ -45,7 +45,7 @@ class Shell:
         with open(self.output, encoding="utf-8", errors="replace") as file:
             return re.sub(r"\x1b\[[0-9;]*m", "", file.read()[since:])
 
-    def run(self, text, seconds=60, expects=lambda printed: True):
+    def run(self, text, seconds=240, expects=lambda printed: True):
         """What is printed from now on, as soon as the commands have ended and it is as expected."""
         since = len(self._printed(0))
         self._write(f". {self._script(text)} >>{self.output} 2>&1 {self.mark}>&-; printf x >&{self.mark}\n")
@@ -59,7 +59,7 @@ class Shell:
             time.sleep(0.05)
         return self._printed(since)
 
-    def serve(self, text, is_ready, seconds=30):
+    def serve(self, text, is_ready, seconds=120):
         """Starts what goes on until the page ends, and waits until it is ready. Its log is not the page's output."""
         log = os.path.join(self.folder, f"served-{self.count}")
         self._write(f"( . {self._script(text)} ) >{log} 2>&1 {self.mark}>&- </dev/null &\n")
