@@ -6,7 +6,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "shared"))
 import voice  # noqa: E402
-from swift_texts import is_sentence, read_literals  # noqa: E402
+from swift_texts import is_sentence, read_literals, texts_of  # noqa: E402
 
 
 class Literals(unittest.TestCase):
@@ -35,6 +35,28 @@ class Literals(unittest.TestCase):
         self.assertTrue(is_sentence("the group is disabled"))
         self.assertFalse(is_sentence("\\(group name is long) no"))
         self.assertFalse(is_sentence("HGETALL"))
+
+
+class UserTexts(unittest.TestCase):
+    def texts(self, source, path="Sources/BelfryServer/Serving/Broker.swift"):
+        return [(kind, words) for kind, _, words in texts_of(path, source)]
+
+    def test_an_event_of_the_log_may_be_short(self):
+        self.assertEqual(self.texts('Log.line("ended")\nLog.line("work fails", ["work": work])\nLog.line(\n  "clients speak TLS")'),
+                         [("log lines", "ended"), ("log lines", "work fails"), ("log lines", "clients speak TLS")])
+        self.assertEqual(self.texts('if isWritten { report("webhook disabled", endpoint) }\nFiles(onFailure: "keys stay") { 1 }'),
+                         [("log lines", "webhook disabled"), ("log lines", "keys stay")])
+
+    def test_both_branches_of_a_condition_are_of_one_kind(self):
+        self.assertEqual(self.texts('report(\n  after.contains(reason) ? "refuses writes" : "takes writes",\n  ["reason": reason])'),
+                         [("log lines", "refuses writes"), ("log lines", "takes writes")])
+
+    def test_two_words_are_a_text_in_a_refusal_and_after_an_article(self):
+        self.assertEqual(self.texts('throw Refusal(.forbidden, "not allowed")\nlet a = Field("the members")\nlet b = "GET me"'),
+                         [("refusals", "not allowed"), ("other", "the members")])
+
+    def test_names_are_no_texts(self):
+        self.assertEqual(self.texts('let a = endpoint(.get, "group remove")\nlet b = ["work": "x"]'), [])
 
 
 class HardSentences(unittest.TestCase):

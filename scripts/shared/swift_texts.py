@@ -67,7 +67,60 @@ def read_literals(source):
     return found
 
 
+def _words(text):
+    """The words that people read: not interpolations, and not commands to Redis."""
+    return re.findall(r"[A-Za-z][a-z'’-]*[a-z]\b|\b[aAI]\b", re.sub(r"\\\((?:[^()]|\([^()]*\))*\)", "", text))
+
+
 def is_sentence(text):
-    """True if people read it: three words or more, interpolations aside, none of them a command to Redis."""
-    words = re.findall(r"[A-Za-z][a-z'’-]*[a-z]\b|\b[aAI]\b", re.sub(r"\\\((?:[^()]|\([^()]*\))*\)", "", text))
-    return len(words) >= 3 and " " in text.strip()
+    """True if it has three words or more, so that people read it wherever it stands."""
+    return len(_words(text)) >= 3 and " " in text.strip()
+
+
+# The first kind whose patterns match the file and the source in front of the literal.
+KINDS = [
+    ("metrics", r"Serving/Metrics\.swift$", r""),
+    ("log lines", r"", r"\bLog\.line\($|\blog\w*\($|\breport\((?:[^()]|\([^()]*\))*$|\bonFailure:$"),
+    ("help", r"belfry/Commands/", r"\bdetail:$"),
+    ("refusals", r"", r"\b(Refusal|InvalidField|invalidField|refus\w*|RefusedRequest)\([^\n]*$|\bdetail:$|Refusal\([^)]*$"),
+    ("refusals", r"BelfryInterface/Problem\.swift$|BelfryInterface/Declaring/Kind\.swift$", r""),
+    ("errors", r"", r"Error\([^)]*$|\bcause:$|\bsuggestion:$|StartError|\.refused\([^)]*$"),
+    ("operations and fields", r"BelfryInterface/", r""),
+    ("notifications", r"Printing/(Sentence|FactText|NotificationSentence|NotificationText)|BelfryModel/(Catalogue|Sending/Words)", r""),
+    ("help", r"belfry/(Commands|CommandLine|Shell)/", r""),
+    ("output", r"belfry/", r""),
+    ("settings", r"BelfryServer/Configuration/", r""),
+    ("other", r"", r""),
+]
+
+
+def _kind_of(path, before):
+    for kind, in_path, in_front in KINDS:
+        if re.search(in_path, path) and re.search(in_front, before.rstrip()[-160:] if in_front else ""):
+            return kind
+    return "other"
+
+
+# The first words of short texts that people read.
+_ARTICLES = ("a", "an", "the", "its", "when", "whether")
+
+
+def _is_text(text, kind):
+    """True if people read it: a sentence; an event of the log of one word or more; a refusal of two words; a thing with its article,
+    such as `the members`."""
+    if is_sentence(text):
+        return True
+    words = _words(text)
+    if kind == "log lines":
+        return bool(words)
+    return len(words) >= 2 and " " in text.strip() and (kind in ("refusals", "errors") or words[0].lower() in _ARTICLES)
+
+
+def texts_of(path, source):
+    """The texts of a file that users read: each as kind, line and words."""
+    kind = "other"
+    for literal in read_literals(source):
+        # After a lone colon it is the other branch of a condition, and of the kind of the first one.
+        kind = kind if literal.before.strip() == ":" else _kind_of(path, literal.before)
+        if _is_text(literal.text, kind):
+            yield kind, literal.line, re.sub(r"\s*\n\s*", " ⏎ ", literal.text.strip())
