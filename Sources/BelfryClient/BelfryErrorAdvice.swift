@@ -10,7 +10,9 @@ extension BelfryError {
     case .mailboxFull: "try again after the receiver has marked something read"
     case .rateLimited, .busy, .unavailable: "try again\(delay)"
     case .conflict where retryAfterSeconds != nil: "try again\(delay)"
-    case .unknownOutcome: repetition ?? "read the current state before you repeat the call"
+    case .unknownOutcome:
+      repetition
+        ?? (detail.contains("before you repeat") ? nil : "read the current state before you repeat the call")
     case .transport: "check baseURL and the network" + (repetition.map { ", then \($0)" } ?? "")
     case .protocol: "check that baseURL is the address of a Belfry broker"
     default: nil

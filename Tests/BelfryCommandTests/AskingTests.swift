@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("forbidden", 403, "this needs an operator's token", "--role operator"),
+    ("forbidden", 403, "this needs an operator token", "--role operator"),
     ("forbidden", 403, "only the owner may delete the server", "--role app"),
     ("muted", 403, "alice is muted", "when its time is up"),
     ("banned", 403, "alice is banned", "can lift the ban"),

@@ -48,7 +48,7 @@ import Testing
       "group show names"
     ),
     (["room", "delete", "12", "--yes"], "only the host may do this: delete it", "room show names the host"),
-    (["stats"], "this needs an app's or an operator's token", "on the broker's machine"),
+    (["stats"], "this needs an app or operator token", "on the broker's machine"),
     (
       ["send", "--to", "bob", "--body", "x", "--from", "carol"], "you cannot send as carol",
       "leave --from out"
@@ -67,14 +67,28 @@ import Testing
 
   @Test func `the command that mints a token is shown whole`() throws {
     for (detail, role) in [
-      ("this needs an operator's token", " --role operator --sub NAME mints"),
-      ("this needs an app's or an operator's token", " --role app --sub NAME mints"),
+      ("this needs an operator token", " --role operator --sub NAME mints"),
+      ("this needs an app or operator token", " --role app --sub NAME mints"),
       ("the token needs the scope send", " --sub ACCID --scope SCOPE mints"),
     ] {
       let server = try ScriptedServer { _, _ in [.problem(403, code: "forbidden", detail: detail)] }
       let outcome = try Executable().run("stats", "--url", "\(server.url)")
       #expect(outcome.err.contains("\n  belfry token --data DIR\(role)"), "\(outcome.err)")
     }
+  }
+
+  /// To try again may do the work twice.
+  @Test func `a change that may have been done is checked before it is repeated`() throws {
+    let server = try ScriptedServer { _, _ in
+      [.problem(503, code: "unknownOutcome", detail: "no answer came in time", headers: ["Retry-After: 1"])]
+    }
+    let change = try Executable().run("server", "create", "--name", "x", "--url", "\(server.url)")
+    #expect(
+      change.err.contains("\n  it may have been done: check before you repeat the command\n"), "\(change.err)"
+    )
+    let send = try Executable().run("send", "--to", "bob", "--body", "x", "--url", "\(server.url)")
+    #expect(send.err.contains(", and it is sent only once\n"), "\(send.err)")
+    for outcome in [change, send] { #expect(!outcome.err.contains("try again"), "\(outcome.err)") }
   }
 
   @Test func `what asks only was not sent, so that it need not say so`() throws {

@@ -56,7 +56,8 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   package static let unknownOutcome = Refusal(
-    .unknownOutcome, "no answer came in time: the request may or may not have been carried out",
+    .unknownOutcome,
+    "no answer came in time, so the request may or may not have been carried out: check before you repeat it",
     retryAfterSeconds: 1)
 
   /// The refusal of a send by a muted account.

@@ -88,7 +88,7 @@ struct Caller: Sendable, Hashable {
   /// The account whose feed, servers or subscriptions the request is about.
   func account() throws(Refusal) -> AccountID {
     guard let account = actor.account else {
-      throw .invalid(RequestHeader.account, "is needed, with the account to act for")
+      throw .invalid(RequestHeader.account, "is needed: it names the account to act for")
     }
     return account
   }
@@ -210,8 +210,8 @@ extension Caller {
   /// Refuses a caller whose token does not allow this route.
   func requireRight(to route: Route) throws(Refusal) {
     switch (route.access, role) {
-    case (.trusted, .user): throw Refusal(.forbidden, "this needs an app's or an operator's token")
-    case (.operators, .user), (.operators, .app): throw Refusal(.forbidden, "this needs an operator's token")
+    case (.trusted, .user): throw Refusal(.forbidden, "this needs an app or operator token")
+    case (.operators, .user), (.operators, .app): throw Refusal(.forbidden, "this needs an operator token")
     default: break
     }
     guard let scopes, !scopes.contains(route.scope) else { return }

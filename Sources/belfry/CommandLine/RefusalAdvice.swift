@@ -23,7 +23,7 @@ extension CommandFailure {
   /// Advice if a token of another kind would be allowed. If nobody is allowed, the refusal itself is enough.
   private static func advice(onForbidden detail: String) -> String? {
     if detail.contains("scope") { return "\(minting("user")) --scope SCOPE mints a token that may do this" }
-    if detail.contains("needs an operator's") {
+    if detail.contains("needs an operator token") {
       return "\(minting("operator")) mints a token that may do this"
     }
     let isOfRole = ["app", "only ", "a user's token", "you cannot send as"].contains { detail.contains($0) }
@@ -42,7 +42,7 @@ extension CommandFailure {
     if detail.hasPrefix("you cannot send as") {
       return "leave --from out: your token is only for your own account"
     }
-    guard ["only the host", "only the owner"].contains(where: detail.hasPrefix) else { return nil }
+    guard ["only the host", "only the owner"].contains(where: detail.contains) else { return nil }
     return switch command?.group {
     case "server", "channel", "member":
       "belfry server show names the owner, and belfry member list shows the admins: ask them"
@@ -88,7 +88,7 @@ extension CommandFailure {
     if error.field == "Belfry-Account" {
       return error.code == .forbidden
         ? isUser
-          ? "leave --as out" : "leave --as out, or use an app's token: \(minting("app")) mints one"
+          ? "leave --as out" : "leave --as out, or use an app token: \(minting("app")) mints one"
         : "name the account with --as ACCID"
     }
     if ["Last-Event-ID", "after"].contains(error.field), error.code == .invalidField {
@@ -125,8 +125,12 @@ extension CommandFailure {
         "the duration in --expire-at counts from each attempt, so this send differs from the first; give a time, such as 2026-12-24T18:00+01:00"
     case .duplicateContent:
       return "this --client-id was already used for other content; use another one for a new notification"
-    case .rateLimited, .busy, .unavailable, .unknownOutcome:
+    case .rateLimited, .busy, .unavailable:
       return later(error.retryAfterSeconds ?? 1)
+    case .unknownOutcome:
+      // To try again may do the work twice. A send is safe to repeat, and its command says how.
+      return command?.name == "send" || error.detail.contains("before you repeat")
+        ? nil : "it may have been done: check before you repeat the command"
     case .transport where error.detail.contains("certificate is not trusted"):
       return
         "name its authority with --ca FILE or BELFRY_CA; the certificate has to be for the host in --url"
