@@ -47,7 +47,8 @@ final class LiveSubscriptions {
     switch active.subscription {
     case .subscribed: return
     case .failed(let error): throw error
-    case .subscribing: throw StoreError(.unavailable, "tried anew", at: "subscribe \(active.space)")
+    case .subscribing:
+      throw StoreError(.unavailable, "the subscription is tried again", at: "subscribe \(active.space)")
     }
   }
 

@@ -44,7 +44,7 @@ package enum ClockDoubt: Sendable, Hashable {
 /// one.
 ///
 /// A clock that has stepped forward is believed once it has gone on steadily for an hour. After an hour an
-/// operator had time to see that the sweep waits. A correction, as of a machine that started with a wrong
+/// operator had time to see that the sweep is paused. A correction, as of a machine that started with a wrong
 /// time, has also long been made.
 package struct SweepClock: Sendable {
   /// The most by which the clocks of Redis and of the broker may differ.

@@ -61,7 +61,10 @@ import Testing
         ["BELFRY_TLS_CERTIFICATE_FILE": "/nowhere.pem", "BELFRY_TLS_KEY_FILE": "/k.pem"],
         "tls.keyFile: /k.pem"
       ),
-      (["BELFRY_TLS_CERTIFICATE_FILE": "/nowhere.pem"], "tls.keyFile: a certificate needs its key"),
+      (
+        ["BELFRY_TLS_CERTIFICATE_FILE": "/nowhere.pem"],
+        "tls.keyFile: it is needed, because tls.certificateFile is set"
+      ),
       (["BELFRY_REDIS": "rediss://localhost?ca=/nowhere.pem"], "redis: /nowhere.pem"),
     ] {
       let outcome = try run([], environment.merging(secret) { $1 })
@@ -94,7 +97,8 @@ import Testing
         "\(file): limits.loops: there is no such setting; perhaps loops is meant\n",
         "\(file): loops: it must be",
         "BELFRY_LIMITS_ENTRIES: there is no such setting; perhaps BELFRY_LIMITS_ENTRIES_PER_SPACE is meant\n",
-        "BELFRY_LISTN is not read; perhaps BELFRY_LISTEN is meant\n", "--listen: it must be HOST:PORT",
+        "BELFRY_LISTN is not a setting, so it has no effect; perhaps BELFRY_LISTEN is meant\n",
+        "--listen: it must be HOST:PORT",
         "a broker would not start: 7 mistakes\n",
       ] { #expect(outcome.err.contains(said), "\(said) is not in \(outcome.err)") }
       let json = try JSONDecoder().decode(

@@ -89,7 +89,7 @@ import Testing
     (["group", "hand-over", "56", "bob"], "Hand over: group 56, bob?"),
     (["room", "remove-member", "78", "bob"], "Remove the attendee: room 78, bob?"),
     (["room", "leave", "78", "--as", "bob"], "Leave: room 78, bob?"),
-    (["server", "leave", "12"], "ACCID is needed, or --as: the token names no account"),
+    (["server", "leave", "12"], "ACCID or --as is needed: the token names no account"),
     (["webhook", "replay", "12", "--from", "yesterday"], "or a time such as"),
     (["unread", "--wait", "5m"], "between 0 s and 1 min"),
     (["group", "update", "56"], "there is nothing to change; give at least one of --name"),

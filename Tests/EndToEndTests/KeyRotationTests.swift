@@ -65,7 +65,9 @@ import Testing
       // A file that cannot be read changes nothing.
       try Data("{".utf8).write(to: URL(filePath: file.path))
       lookNow()
-      for broker in world.brokers { try await broker.waits(for: "token keys are unchanged") }
+      for broker in world.brokers {
+        try await broker.waits(for: "new token keys are unusable, the earlier ones stay in use")
+      }
       for broker in world.brokers { #expect(try send("3", old, broker).status == 201) }
 
       try file.write(["b"])

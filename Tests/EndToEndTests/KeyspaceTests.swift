@@ -107,7 +107,7 @@ extension EndToEnd {
         try redisIsReplaced(world.redis, by: "3 64")
         try await eventually { try Wire(port: world[0].port).request("GET", "/readyz").status == 200 }
         try await eventually { try alice.call("GET", "/v1/notifications").status == 200 }
-        #expect(world[0].log.contains("redis refused"))
+        #expect(world[0].log.contains("redis cannot be used"))
       }
     }
 

@@ -182,7 +182,7 @@ extension EndToEnd {
           await other.kill()
           let text = try await run.end()
           if text.contains("moved from") { return }
-          #expect(text.contains("the keyspace was given back: brokers go on"), "\(text)")
+          #expect(text.contains("the keyspace was given back: brokers continue"), "\(text)")
           try await eventually { isReady(world[0]) }
           try scene.check(at: world[0])
           // Without the target, there is nothing else to give back.

@@ -104,7 +104,7 @@ extension EndToEnd {
         try await eventually { lines("background work waits for redis") == 1 }
         try await Task.sleep(for: Self.away)
         try await world.redis.start()
-        try await eventually { lines("background work goes on") == 1 }
+        try await eventually { lines("background work continues") == 1 }
         #expect(lines("background work waits for redis") == 1, "\(broker.log)")
         #expect(lines("work fails") == 0, "\(broker.log)")
       }

@@ -133,7 +133,7 @@ extension EndToEnd {
 
         try Data("no certificate".utf8).write(to: URL(filePath: stage.identity.certificateFile))
         try await eventually(within: Broker.patience) {
-          broker.log.contains("the certificate stays as it was")
+          broker.log.contains("the new certificate is unusable, the earlier one stays in use")
         }
         #expect(broker.log.contains("tls.certificateFile"))
         #expect(stage.isTrusted(other, by: broker))
@@ -156,7 +156,7 @@ extension EndToEnd {
             ["BELFRY_TLS_KEY_FILE": other.keyFile],
             "tls.keyFile: \(other.keyFile): it is not the certificate's key"
           ),
-          (["BELFRY_TLS_KEY_FILE": ""], "tls.keyFile: a certificate needs its key"),
+          (["BELFRY_TLS_KEY_FILE": ""], "tls.keyFile: it is needed, because tls.certificateFile is set"),
           (
             ["BELFRY_TLS_CERTIFICATE_FILE": other.keyFile],
             "tls.certificateFile: \(other.keyFile): it has no certificate"
@@ -181,7 +181,7 @@ extension EndToEnd {
         ]
         let broker = try stage.broker(redisURL: redis.url, options)
         try await broker.start(waits: false)
-        try await eventually(within: Broker.patience) { broker.log.contains("the certificate has expired") }
+        try await eventually(within: Broker.patience) { broker.log.contains("the certificate expired at") }
         await broker.remove()
       }
     }

@@ -153,7 +153,7 @@ extension BelfryClient {
     guard text.isHeaderValue, text.utf8.count <= ClientLimits.tokenBytes else {
       throw BelfryError(
         .unauthorized,
-        "the token is empty, longer than \(ClientLimits.tokenBytes) bytes, or has a character that no token has"
+        "the token is empty, longer than \(ClientLimits.tokenBytes) bytes, or has a character that tokens cannot have"
       )
     }
     return text

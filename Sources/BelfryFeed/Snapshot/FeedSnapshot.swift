@@ -83,7 +83,7 @@ package struct FeedSnapshot: Sendable {
       if snapshot.history == store.history { return snapshot }
     }
     throw StoreError(
-      .unavailable, "Redis began a new history \(historiesMax) times during the read",
+      .unavailable, "Redis was restarted or failed over \(historiesMax) times during the read",
       at: "snapshot of \(account)")
   }
 

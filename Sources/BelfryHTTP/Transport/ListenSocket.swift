@@ -39,7 +39,8 @@ package struct ListenSocket: Sendable {
     }
     defer { unsafe freeaddrinfo(addresses) }
 
-    var failure = HTTPError(code: .unknownHost, cause: "no address", place: "getaddrinfo \(host)")
+    var failure = HTTPError(
+      code: .unknownHost, cause: "the host has no address", place: "getaddrinfo \(host)")
     var next = unsafe addresses
     while let address = unsafe next {
       do throws(HTTPError) {

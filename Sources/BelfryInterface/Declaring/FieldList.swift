@@ -45,14 +45,16 @@ struct FieldList<each Declared: DeclaredField>: Sendable {
   private static func check(
     _ rule: FieldRule, _ given: [String], _ fields: ObjectFields
   ) throws(Refusal) {
-    let names: [String]
+    let (amount, names): (String, [String])
     switch rule {
     case .none: return
-    case .oneOf(let some), .someOf(let some): names = some
+    case .oneOf(let some): (amount, names) = ("exactly", some)
+    case .someOf(let some): (amount, names) = ("at least", some)
     }
     guard let first = given.first else {
       throw .invalid(
-        fields.path(of: UTF8Text(names[0])), "is needed, or " + names.dropFirst().joined(separator: " or "))
+        fields.path(of: UTF8Text(names[0])),
+        "is missing: give \(amount) one of \(names.joined(separator: ", "))")
     }
     if case .oneOf = rule, given.count > 1 {
       throw .invalid(

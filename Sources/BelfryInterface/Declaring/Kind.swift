@@ -170,7 +170,8 @@ extension Kind where Value == RequestName {
   package static var requestName: Kind {
     Kind(.account) { value, path throws(Refusal) in
       guard let name = RequestName(try value.text(at: path)) else {
-        throw .invalid(path, "must be a request's id or an account: \(AccountID.rule)")
+        throw .invalid(
+          path, "must be the id of an invitation or application, or an account: \(AccountID.rule)")
       }
       return name
     }

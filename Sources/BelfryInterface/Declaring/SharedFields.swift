@@ -14,7 +14,7 @@ package enum SharedFields {
     "requestId", .requestName,
     "the id of the invitation or application, or the account that is invited or that applies"
   ).needed
-  package static let token = Field("token", .request, "the invitation to the stage").needed
+  package static let token = Field("token", .request, "the `token` of the invitation to the stage").needed
   package static let code = Field("code", .code, "the invite code").needed
   package static let fileId = Field("fileId", .id, "the shared file").needed
   package static let messageServerId = Field("messageServerId", .message, "the notification").needed
@@ -53,7 +53,7 @@ package enum SharedFields {
     "postscript", .text(characters: 0...Limits.messageCharacters), "a message to the account that asked")
   package static let unusedPostscript = Field(
     "postscript", .text(characters: 0...Limits.messageCharacters),
-    "the notification of an acceptance does not carry it; that of a decline or a refusal does")
+    "ignored: only the notification of a decline or a refusal has a message")
   /// The names of the message that comes with an invitation, an application or the answer to one: spaces differ in them.
   package static let accompanyingNames = ["postscript", "reason", "message"]
   package static let muteDuration = Field(

@@ -43,8 +43,8 @@ package enum OpenAPIDocument {
   private static let description = """
     Requests and responses are JSON in UTF-8. Ids are decimal strings, because they have 63 bits and a \
     JavaScript number has 53; requests may also use numbers. Times are integer milliseconds since 1970. \
-    `null` means the same as an absent field. Unknown fields and query parameters are refused by name, and so \
-    is a name that occurs twice.
+    `null` means the same as an absent field. The broker refuses unknown fields and query parameters, and a \
+    name that occurs twice; the refusal says which name.
 
     A refused request is answered with a problem document (RFC 9457), whose `code` is a stable error code. In \
     addition to the responses that each operation lists, any request can be answered with 405 \
@@ -52,11 +52,11 @@ package enum OpenAPIDocument {
     `malformed`, 501 `unsupportedEncoding`, 503 `busy` and 505 `unsupportedVersion`.
 
     If the broker is configured to allow pages of the request's `Origin`, responses have the CORS headers. If \
-    the broker gives session cookies (`POST /v1/session`), a cookie replaces the token that it was made from. A \
+    the broker gives session cookies (`POST /v1/session`), a cookie can take the place of its token. A \
     broker that is configured with its host names answers any other `Host` with 421 `misdirected`.
 
-    Each path with `GET` also supports `HEAD`, and every path supports `OPTIONS`. The `cursor` of a list is null \
-    at its end; before that a page may be shorter than its limit.
+    Each path with `GET` also supports `HEAD`, and every path supports `OPTIONS`. The `cursor` of a list's \
+    last page is null. An earlier page may also be shorter than its limit.
     """
 
   private static let bearer: JSONValue = [

@@ -72,7 +72,7 @@ struct OperationWriter {
   /// The headers that any request with a token may have.
   mutating func headers() -> JSONValue {
     let headers = [
-      (RequestHeader.account, Shape.account, "the account that an app's or operator's token acts for"),
+      (RequestHeader.account, Shape.account, "the account that an app or operator token acts for"),
       (RequestHeader.device, Shape.device, "the device that makes the request, if the token names none"),
     ]
     var parameters: JSONObject = [:]

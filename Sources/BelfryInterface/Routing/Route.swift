@@ -15,9 +15,9 @@ package final class Route: Sendable {
     case tokenLater
     /// Callers with any token.
     case token
-    /// Callers with an app's or an operator's token.
+    /// Callers with an app or operator token.
     case trusted
-    /// Callers with an operator's token.
+    /// Callers with an operator token.
     case operators
 
     package var needsToken: Bool {

@@ -18,7 +18,7 @@ package enum AccountRoutes {
     "the accounts that may invite the account to servers, channels and groups")
   private static let mayAdd = Field(
     "mayAdd", Kind<AccountRecord.Circle>.choice,
-    "the accounts that may add the account at once, if they may invite it and invitees need not accept; "
+    "the accounts whose invitations add the account at once, in spaces where invitees need not accept; "
       + "the invitations of all others wait for its answer"
   )
 

@@ -154,7 +154,7 @@ extension BrokerRoutes {
     .always(
       "removed", .count, "pushers removed because the gateway or push service no longer knows the device"),
     .always(
-      "givenUp", .count, "given up: after a day of failures, as refused, or because too many were waiting"),
+      "givenUp", .count, "given up: they were refused, failed for a day, or too many were waiting"),
   ]
 
   private static let webhooks: [Property] = [
@@ -190,9 +190,9 @@ extension BrokerRoutes {
     .always("consumers", .count, "connected consumers"),
     .always("liveMessages", .count, "live messages that arrived from Redis"),
     .always("deliveries", .count, "notifications written to streams"),
-    .always("scans", .count, "how often the feed of an account was read from Redis"),
+    .always("scans", .count, "reads of an account's feed from Redis"),
     .always(
       "gapsSeen", .count,
-      "how often live messages were missed, and their notifications were read from Redis instead"),
+      "times that live messages were missed; their notifications were read from Redis instead"),
   ]
 }

@@ -113,7 +113,7 @@ extension ChannelRoutes {
     options: RouteOptions(accountMayBeLeftOut: true))
   package static let exit = endpoint(
     .delete, channel + "/members/{accid}", .token, "channel exit",
-    "Leave a channel, or remove a member as the server's owner or an admin",
+    "Remove a member from a channel (the server's owner and admins only), or leave it",
     path: serverId, channelId, accid, refusals: [.notMember, .banned, .conflict],
     options: RouteOptions(
       command: "channel remove-member", otherCommands: ["channel exit"], done: "removed the member",
@@ -121,7 +121,7 @@ extension ChannelRoutes {
       ownCommand: .leaving("channel leave", "Leave a channel", done: "left the channel")))
   package static let removeMany = endpoint(
     .delete, channel + "/members", .token, "channel remove-many",
-    "Remove members from a channel, as the server's owner or an admin", path: serverId, channelId,
+    "Remove members from a channel (the server's owner and admins only)", path: serverId, channelId,
     body: SharedFields.accids, operation: RemoveFromChannel.self,
     options: RouteOptions(done: "removed the members", question: "Remove the members"))
 

@@ -22,7 +22,7 @@ package enum GroupRoutes {
     "reason", .text(characters: 0...Limits.messageCharacters), "a short reason")
   private static let unusedReason = Field(
     "reason", .text(characters: 0...Limits.messageCharacters),
-    "the notification of an acceptance does not carry it; that of a decline or a refusal does")
+    "ignored: only the notification of a decline or a refusal has a message")
   private static let message = Field(
     "message", .text(characters: 0...Limits.messageCharacters), "a message to the invitees")
   private static let withMembers = Field("members", .flag, "whether to include up to 200 members")
@@ -132,7 +132,7 @@ extension GroupRoutes {
     answers: .ok(.page("members", of: member, "in no particular order")))
   package static let remove = endpoint(
     .delete, group + "/members/{accid}", .token, "group remove",
-    "Leave a group, or remove a member as its owner or an admin",
+    "Remove a member from a group (its owner and admins only), or leave it",
     path: groupId, accid, refusals: [.notMember, .conflict],
     options: RouteOptions(
       command: "group remove-member", otherCommands: ["group remove"], done: "removed the member",
@@ -140,7 +140,7 @@ extension GroupRoutes {
       ownCommand: .leaving("group leave", "Leave a group", done: "left the group")))
   package static let removeMany = endpoint(
     .delete, group + "/members", .token, "group remove-many",
-    "Remove members from a group, as its owner or an admin", path: groupId,
+    "Remove members from a group (its owner and admins only)", path: groupId,
     body: SharedFields.accids, operation: RemoveGroupMembers.self,
     options: RouteOptions(done: "removed the members", question: "Remove the members"))
   package static let disable = endpoint(
@@ -218,6 +218,6 @@ extension GroupRoutes {
     options: RouteOptions(done: "made an admin"))
   package static let removeAdmin = endpoint(
     .delete, group + "/admins/{accid}", .token, "group remove-admin",
-    "Make an admin a plain member of a group", path: groupId, accid, operation: SetGroupAdmin.self,
-    options: RouteOptions(done: "made a plain member"))
+    "Remove the admin role from a member of a group", path: groupId, accid, operation: SetGroupAdmin.self,
+    options: RouteOptions(done: "removed the admin role"))
 }

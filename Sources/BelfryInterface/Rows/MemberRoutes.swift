@@ -55,14 +55,14 @@ package enum MemberRoutes {
       done: "changed the profile", accountMayBeLeftOut: true, example: ["nick": "Bobby"]))
   package static let remove = endpoint(
     .delete, members + "/{accid}", .token, "member remove",
-    "Leave a server, or remove a member as its owner or an admin",
+    "Remove a member from a server (its owner and admins only), or leave it",
     path: serverId, accid, refusals: [.notMember, .conflict],
     options: RouteOptions(
       otherCommands: ["server remove-member"], done: "removed the member", question: "Remove the member",
       ownCommand: .leaving("server leave", "Leave a server", done: "left the server")))
   package static let removeMany = endpoint(
     .delete, members, .token, "member remove-many",
-    "Remove members from a server, as its owner or an admin", path: serverId,
+    "Remove members from a server (its owner and admins only)", path: serverId,
     body: SharedFields.accids, operation: KickMembers.self,
     options: RouteOptions(done: "removed the members", question: "Remove the members"))
 }

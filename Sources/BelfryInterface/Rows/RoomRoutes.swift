@@ -50,7 +50,7 @@ package enum RoomRoutes {
   private static let invitation = Shape.resource(
     "StageInvitation",
     [
-      .always("token", .id, "the token that the listener answers with"),
+      .always("token", .id, "the id to answer the invitation with"),
       .always("expiresAt", .time, "when the invitation expires"),
     ])
   private static let presenceShape = Shape.resource(
@@ -95,7 +95,7 @@ extension RoomRoutes {
   package static let show = endpoint(
     .get, room, .token, "room show", "Show a room", path: roomId, answers: .ok(shape))
   package static let update = endpoint(
-    .patch, room, .token, "room update", "Change a room's topic or application data, as its host",
+    .patch, room, .token, "room update", "Change a room's topic or application data (its host only)",
     path: roomId,
     body: subject, SharedFields.ext, operation: UpdateRoom.self, answers: .ok(shape),
     options: RouteOptions(done: "changed the room", example: ["subject": "Practice"]))
@@ -127,7 +127,7 @@ extension RoomRoutes {
     options: RouteOptions(done: "entered the room"))
   package static let leave = endpoint(
     .delete, room + "/attendees/{accid}", .token, "room leave",
-    "Leave a room, or remove an attendee as its host", path: roomId, accid,
+    "Remove an attendee from a room (its host only), or leave it", path: roomId, accid,
     refusals: [.notMember, .conflict],
     options: RouteOptions(
       command: "room remove-member", done: "removed the attendee", question: "Remove the attendee",
@@ -143,7 +143,7 @@ extension RoomRoutes {
     options: RouteOptions(done: "raised the hand", accountMayBeLeftOut: true, accountIsCaller: true))
   package static let lowerHand = endpoint(
     .delete, room + "/hands/{accid}", .token, "room lower-hand",
-    "Lower your own hand or, as the host, another attendee's", path: roomId, accid,
+    "Lower your own hand; the host can also lower another attendee's", path: roomId, accid,
     operation: SetHand.self, options: RouteOptions(done: "lowered the hand", accountMayBeLeftOut: true))
 }
 
@@ -169,11 +169,11 @@ extension RoomRoutes {
     options: RouteOptions(done: "declined the invitation"))
   package static let stepDown = endpoint(
     .delete, room + "/stage/{accid}", .token, "room step-down",
-    "Leave the stage or, as the host, make a guest a listener", path: roomId, accid,
-    operation: SetListener.self, options: RouteOptions(done: "made a listener", accountMayBeLeftOut: true))
+    "Leave the stage; the host can also make a guest leave it", path: roomId, accid,
+    operation: SetListener.self, options: RouteOptions(done: "left the stage", accountMayBeLeftOut: true))
   package static let microphone = endpoint(
     .put, room + "/microphones/{accid}", .token, "room microphone",
-    "Switch your own microphone on or off or, as the host, another attendee's off", path: roomId,
+    "Switch your own microphone on or off; the host can also switch off another attendee's", path: roomId,
     accid,
     body: on.needed, operation: SetMicrophone.self,
     options: RouteOptions(

@@ -7,22 +7,22 @@ package enum SendShapes {
     [
       Property(
         "messageClientId", .text(bytes: 1...Limits.messageClientIdBytes),
-        "the sender's id for the notification; a send repeated with the same id is sent only once"),
-      Property("serverId", .id, "the server that receives it, or that the channel is in"),
-      Property("channelId", .id, "the channel that receives it"),
-      Property("groupId", .id, "the group that receives it"),
-      Property("roomId", .id, "the room that receives it"),
+        "an id that the sender chooses; a send repeated with the same id is not sent again"),
+      Property("serverId", .id, "the server to send to, or the server of the channel to send to"),
+      Property("channelId", .id, "the channel to send to"),
+      Property("groupId", .id, "the group to send to"),
+      Property("roomId", .id, "the room to send to"),
       Property(
         "toAccids", .list(.account, counts: 1...Limits.namedReceivers),
-        "the receivers, each once: members of the space that is given; any accounts if none is"),
+        "the receivers, each named once: members of the given space or, without a space, any accounts"),
       Property(
         "toType", .choice(ToType.self),
-        "the form of addressing; must match the fields that name the receivers"),
+        "how the receivers are named; optional, and must match the fields that name them"),
       Property(
         "type", .integer([Catalogue.custom.code...Catalogue.custom.code]),
-        "must be this type: the other types come from operations"),
+        "the type of custom notifications; no other type can be sent: operations create the others"),
       Property(
-        "fromAccount", .account, "the sender; only an app's or operator's token may name another account"),
+        "fromAccount", .account, "the sender; only an app or operator token may name another account"),
       Property(
         "fromNick", .text(characters: 0...Limits.nickCharacters),
         "the sender's nick; default: the nick of the sender's profile in the server"),
@@ -76,7 +76,7 @@ package enum SendShapes {
       .always("time", .time, "when it was sent"),
       .always("duplicate", .flag, "whether it was sent before; if so, nobody receives it again"),
       .always("type", .integer([0...Int.max]), "its type"),
-      .always("toType", .choice(ToType.self), "the form of addressing"),
+      .always("toType", .choice(ToType.self), "how the receivers were named"),
       .sometimes(
         "messageClientId", .text, "the sender's id for it, or the one that the broker generated and remembers"
       ),
@@ -119,7 +119,7 @@ extension Notification {
       .always("messageServerId", .message, "its id"),
       .always("time", .time, "when it was sent"),
       .always("type", .integer([0...Int.max]), "its type; see `GET /v1/types`"),
-      .always("toType", .choice(ToType.self), "the form of addressing"),
+      .always("toType", .choice(ToType.self), "how the receivers were named"),
       .always("status", .integer([Int.min...Int.max]), "a number whose meaning the sender defines"),
       .always(
         "setting", .resource("NotificationSetting", NotificationSetting.answered),

@@ -130,8 +130,8 @@ extension ServerJoiningRoutes {
     options: RouteOptions(done: "made an admin"))
   package static let removeAdmin = endpoint(
     .delete, server + "/admins/{accid}", .token, "server remove-admin",
-    "Make an admin a plain member of a server", path: serverId, accid, operation: SetAdmin.self,
-    options: RouteOptions(done: "made a plain member"))
+    "Remove the admin role from a member of a server", path: serverId, accid, operation: SetAdmin.self,
+    options: RouteOptions(done: "removed the admin role"))
   package static let handOver = endpoint(
     .put, server + "/owner", .token, "server hand-over", "Hand a server over to another member",
     path: serverId,
@@ -198,7 +198,7 @@ extension ServerJoiningRoutes {
 
   package static let announce = endpoint(
     .post, server + "/announcements", .trusted, "server announce",
-    "Announce an event of roles, categories, visitors or quick comments that a back end keeps",
+    "Announce a change of roles, categories, visitors or quick comments that a back end manages",
     path: serverId,
     body: type.needed, accids, channelId, attach, operation: AnnounceInServer.self,
     answers: .created(announced, isLocated: false),

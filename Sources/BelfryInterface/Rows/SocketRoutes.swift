@@ -26,7 +26,7 @@ package enum SocketRoutes {
     "token", .text(bytes: 1...8 * 1_024), "the token or key, as in the header `Authorization` after `Bearer`"
   ).needed
   private static let account = Field(
-    "account", .account, "the account that an app's or operator's token acts for")
+    "account", .account, "the account that an app or operator token acts for")
   private static let device = Field("device", .device, "the device, if the token names none")
   private static let counts = Field(
     "counts", .flag, "whether to send the number of unread notifications whenever it changes")

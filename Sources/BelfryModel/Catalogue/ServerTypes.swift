@@ -19,21 +19,24 @@ extension Catalogue {
     7, "serverUpdate", in: .server, attach: ["serverInfo"], others: .members)
   package static let serverMemberInviteDone = NotificationType(
     8, "serverMemberInviteDone", in: .server, attach: ["serverInfo", "invitedAccids", "requestId"],
-    parties: "the added", others: .members)
+    parties: "the added accounts", others: .members)
   package static let serverMemberInviteAccept = NotificationType(
     9, "serverMemberInviteAccept", in: .server, attach: ["serverInfo", "inviteAccid", "requestId"],
     parties: "each inviter and the invitee", others: .members)
   package static let serverMemberApplyDone = NotificationType(
-    10, "serverMemberApplyDone", in: .server, attach: ["serverInfo", "requestId"], parties: "the joiner",
+    10, "serverMemberApplyDone", in: .server, attach: ["serverInfo", "requestId"],
+    parties: "the account that joined",
     others: .members)
   package static let serverMemberApplyAccept = NotificationType(
     11, "serverMemberApplyAccept", in: .server, attach: ["serverInfo", "applyAccid", "requestId"],
     parties: "the applicant", others: .members)
   package static let serverMemberKickDone = NotificationType(
-    12, "serverMemberKickDone", in: .server, attach: ["serverInfo", "kickedAccids"], parties: "the kicked",
+    12, "serverMemberKickDone", in: .server, attach: ["serverInfo", "kickedAccids"],
+    parties: "the removed members",
     others: .members, critical: .parties)
   package static let serverMemberLeaveDone = NotificationType(
-    13, "serverMemberLeaveDone", in: .server, attach: ["serverInfo"], parties: "the leaver", others: .members)
+    13, "serverMemberLeaveDone", in: .server, attach: ["serverInfo"], parties: "the account that left",
+    others: .members)
   package static let serverMemberUpdate = NotificationType(
     14, "serverMemberUpdate", in: .server, attach: ["memberInfo"], parties: "the updated member",
     others: .members)
@@ -42,7 +45,7 @@ extension Catalogue {
     parties: "the account that joined or left, on all its devices")
   package static let serverMemberJoinByInviteCode = NotificationType(
     33, "serverMemberJoinByInviteCode", in: .server, attach: ["serverInfo", "requestId", "inviteCode"],
-    parties: "the joiner", others: .members)
+    parties: "the account that joined", others: .members)
 
   static let servers: [NotificationType] = [
     serverMemberInvite, serverMemberInviteReject, serverMemberApply, serverMemberApplyReject, serverCreate,

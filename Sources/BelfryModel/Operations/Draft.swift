@@ -70,7 +70,7 @@ extension Draft {
   /// The account that acts; a trusted caller has to name one.
   package func actingAccount() throws(Refusal) -> AccountID {
     guard let account = actor.account else {
-      throw .invalid("Belfry-Account", "is needed, with the account to act for")
+      throw .invalid("Belfry-Account", "is needed: it names the account to act for")
     }
     return account
   }

@@ -27,7 +27,9 @@ package struct SendForm: Sendable, Hashable {
     try take("roomId", content.roomId.map { .room($0) })
     self.init(to: place?.space, channel: content.channelId, named: content.toAccids)
     guard space != nil || channel != nil || named != nil else {
-      throw .invalid("serverId", "is needed, or groupId, roomId or toAccids: a notification needs receivers")
+      throw .invalid(
+        "serverId",
+        "is missing: give serverId, groupId, roomId or toAccids, since a notification needs receivers")
     }
     guard channel == nil || space?.kind == .server else {
       guard let place else { throw .invalid("serverId", "is needed together with channelId") }

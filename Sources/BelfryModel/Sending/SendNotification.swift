@@ -167,7 +167,9 @@ package final class SendNotification: Operation {
   /// send is decided: a repetition may come from another device than the first send.
   private func requireOwnDevice() throws(Refusal) {
     guard !actor.isTrusted, let own = actor.device, content.fromDeviceId != own else { return }
-    throw Refusal(.forbidden, "you cannot send from another device", field: "fromDeviceId")
+    throw Refusal(
+      .forbidden, "you cannot name a device other than your own as the sender; leave fromDeviceId out",
+      field: "fromDeviceId")
   }
 
   private func audience(_ records: Records, _ context: DecisionContext) throws(Refusal) -> Audience {

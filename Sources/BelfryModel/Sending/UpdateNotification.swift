@@ -22,7 +22,8 @@ package struct UpdateNotification: Operation {
     self.status = status
     content = NotificationContent(json: entry.content)
     guard body != nil || ext != nil || status != nil else {
-      throw .invalid("body", "is needed, or ext or status: nothing else of a notification can change")
+      throw .invalid(
+        "body", "is missing: give body, ext or status, since nothing else of a notification can change")
     }
     try NotificationContent.check(body, "body", bytes: 0...Limits.bodyBytes)
     try NotificationContent.check(ext, "ext", bytes: 0...Limits.extBytes)
@@ -85,7 +86,9 @@ package struct UpdateNotification: Operation {
   ) throws(Refusal) {
     // A notification that the actor does not see is refused as if it did not exist.
     if !actor.isTrusted {
-      guard let account = actor.account else { throw Refusal(.unauthorized, "the update needs an account") }
+      guard let account = actor.account else {
+        throw Refusal(.unauthorized, "an update needs an account to act for: the token names none")
+      }
       let isSeen = try entry.isSent(to: account, in: space, records)
       guard isSeen || content.fromAccount == account else { throw .noNotification(entry.id) }
     }
@@ -93,7 +96,9 @@ package struct UpdateNotification: Operation {
       throw Refusal(.forbidden, "notifications of type \(content.type) cannot be updated")
     }
     if actor.isTrusted { return }
-    guard let account = actor.account else { throw Refusal(.unauthorized, "the update needs an account") }
+    guard let account = actor.account else {
+      throw Refusal(.unauthorized, "an update needs an account to act for: the token names none")
+    }
     guard updaters == .sender else {
       guard entry.audience.named.contains(account) else {
         throw Refusal(.forbidden, "only the receivers of this notification may update it")

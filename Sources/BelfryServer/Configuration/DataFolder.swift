@@ -43,7 +43,8 @@ package final class DataFolder: Sendable {
     guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
       throw StartError(
         .dataFolderUnusable,
-        "users other than its owner may write to the folder: chmod go-w \(absolute), or name a new folder inside it",
+        "users other than its owner can write to the folder, so they could replace the secret in it: run chmod go-w \(absolute), "
+          + "or name a new folder inside it",
         at: absolute)
     }
     return absolute
@@ -58,7 +59,9 @@ package final class DataFolder: Sendable {
       let error =
         errno == EWOULDBLOCK
         ? StartError(
-          .dataFolderInUse, "\(holder(of: descriptor)) already runs on this data folder", at: folder)
+          .dataFolderInUse,
+          "\(holder(of: descriptor)) already runs on this data folder: stop it, or name another folder with --data",
+          at: folder)
         : .refused(.dataFolderUnusable, "cannot lock the folder", at: path)
       close(descriptor)
       throw error

@@ -30,13 +30,13 @@ enum FileOpenness: Sendable {
     case .readable:
       throw StartError(
         .secretUnusable,
-        "users other than its owner may write to it (mode \(mode)), so they could add keys: chmod go-w \(path)",
+        "users other than its owner can write to it (mode \(mode)), so they could add keys: run chmod go-w \(path)",
         at: path)
     case .closed:
       throw StartError(
         .secretUnusable,
-        "users other than its owner may read it (mode \(mode)), and may have minted tokens with it: if that is impossible, "
-          + "run chmod 600 \(path); else delete it; the broker makes a new file secret at its start",
+        "users other than its owner can read it (mode \(mode)), and could have minted tokens with it. If nobody has read it, "
+          + "run chmod 600 \(path). Otherwise delete it: a broker without a secret makes a new one when it starts",
         at: path)
     }
   }

@@ -62,7 +62,8 @@ extension SecretFolder {
     let count = try all().count
     guard count < TokenKeys.keysPerAlgorithmMax else {
       throw StartError(
-        .secretUnusable, "there are \(count) secrets, which is the limit: retire one first", at: othersPath
+        .secretUnusable, "there are \(count) secrets, which is the limit: run belfry secret retire first",
+        at: othersPath
       )
     }
     guard unsafe mkdir(othersPath, 0o700) == 0 || errno == EEXIST else {
@@ -84,10 +85,14 @@ extension SecretFolder {
   package func retire(_ kid: UTF8Text) throws(StartError) {
     try Folder.checkOwner(signingPath)
     guard try signing().kid != kid else {
-      throw StartError(.secretUnusable, "\(kid) is the secret that signs: rotate first", at: signingPath)
+      throw StartError(
+        .secretUnusable,
+        "\(kid) signs new tokens and cannot be retired: run belfry secret rotate first, so that another secret signs",
+        at: signingPath)
     }
     guard try otherNames().contains(where: { UTF8Text($0) == kid }) else {
-      throw StartError(.secretUnusable, "there is no secret \(kid) to retire", at: othersPath)
+      throw StartError(
+        .secretUnusable, "there is no secret \(kid) to retire: belfry secret list shows all", at: othersPath)
     }
     try remove(kid)
   }

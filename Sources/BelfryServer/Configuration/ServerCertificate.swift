@@ -54,7 +54,10 @@ final class ServerCertificate: Sendable {
       throw Self.refused(error, certificateFile, keyFile)
     }
     self.tls = tls
-    files = RereadFiles(from: identity, reading: read, onFailure: "the certificate stays as it was") {
+    files = RereadFiles(
+      from: identity, reading: read,
+      onFailure: "the new certificate is unusable, the earlier one stays in use"
+    ) {
       identity throws(StartError) in
       do throws(TLSError) {
         try tls.take(identity)
@@ -96,7 +99,9 @@ final class ServerCertificate: Sendable {
 
   private static func flaw(of tls: ServerTLS) -> String? {
     let (times, now) = (tls.context.certificateTimes, WallClock.nowMilliseconds() / 1_000)
-    if now > times.upperBound { return "the certificate has expired, at \(until(tls))" }
+    if now > times.upperBound {
+      return "the certificate expired at \(until(tls)), so clients refuse it: replace it"
+    }
     let begin = Timestamp.text(milliseconds: times.lowerBound * 1_000)
     return now < times.lowerBound ? "the certificate is not valid before \(begin)" : nil
   }

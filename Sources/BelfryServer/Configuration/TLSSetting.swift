@@ -26,8 +26,10 @@ extension TLSSettings {
   func check() throws(StartError) {
     switch (certificateFile, keyFile) {
     case (nil, nil), (_?, _?): return
-    case (nil, _?): throw StartError(.invalidValue, "a key needs its certificate", at: "tls.certificateFile")
-    case (_?, nil): throw StartError(.invalidValue, "a certificate needs its key", at: "tls.keyFile")
+    case (nil, _?):
+      throw StartError(.invalidValue, "it is needed, because tls.keyFile is set", at: "tls.certificateFile")
+    case (_?, nil):
+      throw StartError(.invalidValue, "it is needed, because tls.certificateFile is set", at: "tls.keyFile")
     }
   }
 }

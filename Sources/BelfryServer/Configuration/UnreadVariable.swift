@@ -49,6 +49,6 @@ package struct UnreadVariable: Sendable, Hashable {
 
   /// A sentence for people.
   package var remark: String {
-    "\(name) is not read" + (suggestion.map { "; perhaps \($0) is meant" } ?? "")
+    "\(name) is not a setting, so it has no effect" + (suggestion.map { "; perhaps \($0) is meant" } ?? "")
   }
 }

@@ -38,7 +38,9 @@ final class RedisLock: Sendable {
     // A child of Redis that rewrites the append-only file holds the lock too, and ends after its parent.
     guard Poll.until(.now + timeout, take) else {
       throw StartError(
-        .redisUnusable, "a redis-server that an earlier broker started still runs on this folder", at: path)
+        .redisUnusable,
+        "a redis-server that an earlier broker started still runs on this folder and did not end: stop it, then start the broker again",
+        at: path)
     }
     return orphan?.processID
   }

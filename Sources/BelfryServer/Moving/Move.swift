@@ -114,11 +114,11 @@ package struct Move: Sendable {
     var error = error
     do throws(BackupError) {
       let report = try await cancel(from, record.id, loop)
-      let what = (["the keyspace was given back: brokers go on"] + report.remarks).joined(separator: "; ")
+      let what = (["the keyspace was given back: brokers continue"] + report.remarks).joined(separator: "; ")
       error.advice = [error.advice, what].compactMap(\.self).joined(separator: "; ")
     } catch let second {
       error.advice =
-        "the pause goes on (\(second.cause)): run belfry move again to finish the move, or with --cancel to give the "
+        "brokers stay paused (\(second.cause)): run belfry move again to finish the move, or with --cancel to give the "
         + "keyspace back"
     }
     if error.cause.hasPrefix("OOM") {

@@ -29,7 +29,7 @@ final class Broker: Sendable {
     case .storeIsAway(let work, let cause):
       Log.line("background work waits for redis", ["first": work, "cause": cause])
     case .storeIsBack(let failures):
-      Log.line("background work goes on", ["failures": "\(failures)"])
+      Log.line("background work continues", ["failures": "\(failures)"])
     }
   }
   let backEndKeys = BackEndKeys()
@@ -153,7 +153,9 @@ final class Broker: Sendable {
 
   private var looks: [@Sendable () -> Void] {
     let keyFiles = readKeys.map { read in
-      RereadFiles(from: keys, reading: read, onFailure: "token keys are unchanged") { [self] in take($0) }
+      RereadFiles(
+        from: keys, reading: read, onFailure: "new token keys are unusable, the earlier ones stay in use"
+      ) { [self] in take($0) }
     }
     return [keyFiles.map { $0.look }, certificate.map { $0.look }].compactMap { $0 }
   }
@@ -170,7 +172,7 @@ final class Broker: Sendable {
     do throws(TokenError) {
       try change { current throws(TokenError) in try keys.with(fetched: current.fetched) }
     } catch {
-      Log.line("token keys are unchanged", ["cause": error.cause])
+      Log.line("new token keys are unusable, the earlier ones stay in use", ["cause": error.cause])
     }
   }
 
@@ -232,7 +234,7 @@ final class Broker: Sendable {
   /// Records that this broker cannot work on the keyspace. Called from any thread.
   func refuseKeyspace(_ error: RedisError, loop: Int) {
     if keyspace.isRefused(error) { return drain() }
-    Log.line("redis refused", ["loop": String(loop), "cause": error.description])
+    Log.line("redis cannot be used", ["loop": String(loop), "cause": error.description])
   }
 
   /// True if every loop has its Redis. The kernel picks the loop for a request, so a broker is only as ready

@@ -47,12 +47,12 @@ enum Metrics {
       $0.hub.deliveries
     },
     Metric(
-      name: "belfry_scans_total", help: "How often the feed of an account was read from Redis.",
+      name: "belfry_scans_total", help: "Reads of an account's feed from Redis.",
       isCounter: true
     ) { $0.hub.scans },
     Metric(
       name: "belfry_gaps_total",
-      help: "How often live messages were missed, and their notifications were read from Redis instead.",
+      help: "Times that live messages were missed; their notifications were read from Redis instead.",
       isCounter: true
     ) {
       $0.hub.gapsSeen
@@ -147,7 +147,7 @@ enum Metrics {
     },
     Metric(
       name: "belfry_push_given_up_total",
-      help: "Pushes given up: after a day of failures, as refused, or because too many were waiting.",
+      help: "Pushes given up: they were refused, failed for a day, or too many were waiting.",
       isCounter: true
     ) {
       $0.push.givenUp
@@ -227,7 +227,7 @@ enum Metrics {
     if let share = room.memoryUsedShare {
       text += head(
         "belfry_redis_memory_used_ratio",
-        "The part of maxmemory that Redis has used, on the node with the least room.", isCounter: false)
+        "Used share of Redis's maxmemory, from 0 to 1, on the node where it is highest.", isCounter: false)
       text += "belfry_redis_memory_used_ratio \((share * 1_000).rounded() / 1_000)\n"
     }
     if let bytes = room.freeDiskBytes {

@@ -16,7 +16,7 @@ final class PartitionSweep {
 
   /// - Parameters:
   ///   - brokerMilliseconds: the broker's own clock, milliseconds since 1970.
-  ///   - report: called after each partition with the reason for which the sweep waits in any of them; nil if
+  ///   - report: called after each partition with the reason for which the sweep is paused in any of them; nil if
   ///     it does not wait.
   init(
     loop: EventLoop, store: any Store, limits: Limits,

@@ -25,7 +25,7 @@ final class RedisCondition: Sendable {
   var refusedWrites: Set<WriteRefusal> { content.withLock { $0.refusedWrites } }
   /// The used part of `maxmemory`, on the node with the least room, at the last look; nil if no node has a limit.
   var memoryUsedShare: Double? { content.withLock { $0.memoryUsedShare } }
-  /// The reason for which the sweep waits; nil if it does not wait.
+  /// The reason for which the sweep is paused; nil if it does not wait.
   var sweepDoubt: ClockDoubt? { content.withLock { $0.sweepDoubt } }
 
   /// Called from any thread.
@@ -91,9 +91,9 @@ final class RedisCondition: Sendable {
       return content.sweepDoubt
     }
     guard before?.reason != found?.reason else { return }
-    guard let found else { return report("the sweep goes on", [:]) }
+    guard let found else { return report("the sweep continues", [:]) }
     report(
-      "the sweep waits", ["reason": found.reason, "seconds": "\(found.milliseconds / 1_000)"])
+      "the sweep is paused", ["reason": found.reason, "seconds": "\(found.milliseconds / 1_000)"])
   }
 }
 

@@ -75,10 +75,10 @@ package enum Serve {
       Log.line("this broker stopped the redis-server of an earlier broker", ["pid": "\(id)"])
     case .started(let id, let version):
       Log.line("redis-server started", ["pid": "\(id)", "version": version])
-    case .loading: Log.line("redis-server loads its data")
+    case .loading: Log.line("redis-server is loading its data")
     case .ended(let how): Log.line("redis-server ended", ["how": how])
     case .restarting(let delay): Log.line("redis-server starts again", ["after": "\(delay)"])
-    case .restartFailed(let error): Log.line("redis-server does not start", ["cause": error.description])
+    case .restartFailed(let error): Log.line("redis-server cannot be started", ["cause": error.description])
     case .diskFull(let folder, let freeBytes):
       Log.line("the disk of redis-server is full", ["folder": folder, "freeBytes": "\(freeBytes)"])
     case .killed: Log.line("redis-server did not end in time and was killed by this broker")

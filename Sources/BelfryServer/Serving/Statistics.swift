@@ -72,7 +72,7 @@ struct BrokerStatistics: Sendable, Encodable {
   var keyspace: KeyspaceStatistics
   /// The reasons for which Redis refuses writes, as last seen.
   var refusedWrites: [String]
-  /// The reason for which the sweep waits; left out if it does not wait.
+  /// The reason for which the sweep is paused; left out if it does not wait.
   var sweepWaits: String?
   /// The failures, by the name of the work.
   var workFailures: [String: Int]

@@ -43,7 +43,7 @@ final class BackEndKeys: Sendable {
       (BackEndKey.id(in: text).flatMap { content.keys[$0] }, content.lookedAt)
     }
     guard let lookedAt, lookedAt.duration(to: now) <= Self.ageMax else {
-      throw Refusal(.unavailable, "keys cannot be checked while Redis cannot be reached")
+      throw Refusal(.unavailable, "keys cannot be checked while Redis cannot be reached; try again")
     }
     guard let key, key.isGood(text) else {
       throw Refusal(.unauthorized, "this key does not exist or was revoked")

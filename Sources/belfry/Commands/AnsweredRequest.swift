@@ -28,7 +28,7 @@ extension RouteRequest {
     if let account = invocation.actingAccount { return account }
     let name = route.pathProperties.last?.operandName ?? ""
     throw UsageError(
-      "\(name) is needed, or --as: the token names no account",
+      "\(name) or --as is needed: the token names no account",
       suggestion: answersRequest ? "--as ACCID, the invited account" : "--as ACCID")
   }
 

@@ -6,7 +6,7 @@ extension Command {
     name: "backup", summary: "back up all data of a broker into a file",
     detail: """
       Backs up the Redis that belfry serve would use with the same options: the embedded Redis of a data \
-      folder, whether a broker runs on it or not, or the Redis that --redis names. Brokers go on working. \
+      folder, whether a broker runs on it or not, or the Redis that --redis names. Brokers keep working. \
       The file holds everything as it was at one moment, and only its owner can read it. FILE appears \
       only after the backup was checked. The secret and the key for Web Push (push-key.pem) are not in it: keep copies of them elsewhere, and \
       copy the secret again after each rotation.

@@ -7,7 +7,7 @@ extension Command {
     detail: """
       Says whether the account sees the notification, and why. Also says where and when the notification was \
       sent and to which receivers, since when the account has been a member, and whether the account is \
-      subscribed, is named in the notification and has marked it read. This needs an app's or an operator's token.
+      subscribed, is named in the notification and has marked it read. This needs an app or operator token.
       """,
     operands: [Operand(name: "MESSAGE", meaning: "the notification", isRequired: false)],
     options: [

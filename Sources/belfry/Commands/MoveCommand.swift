@@ -7,7 +7,7 @@ extension Command {
     detail: """
       Pauses the brokers, and prints the time. From then on they answer 503, until they are started with the \
       new address. Every key is compared on both sides before brokers may use the target, and the command ends \
-      with 0 only if all are equal. If anything fails, the brokers go on with the Redis that they had. After \
+      with 0 only if all are equal. If anything fails, the brokers continue with the Redis that they had. After \
       an interruption the same command continues the move, or with --cancel undoes it. Without --from it \
       moves the data of the Redis that belfry serve would use, including the embedded one of a running \
       broker. Put URLs with a password into BELFRY_REDIS and BELFRY_MOVE_TO.

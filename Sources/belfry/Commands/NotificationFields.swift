@@ -6,10 +6,10 @@ import Foundation
 
 extension CommandOption {
   static let notificationFields: [CommandOption] = [
-    .value("server", "ID", "the server that receives it"),
-    .value("channel", "ID", "the channel of that server that receives it"),
-    .value("group", "ID", "the group that receives it"),
-    .value("room", "ID", "the room that receives it"),
+    .value("server", "ID", "the server to send to"),
+    .value("channel", "ID", "the channel of that server to send to"),
+    .value("group", "ID", "the group to send to"),
+    .value("room", "ID", "the room to send to"),
     .list("to", "ACCID", "only these accounts: members of that space, or any accounts if no space is named")
       .setting("toAccids"),
     .value("body", "TEXT", "the text; - for standard input"),
@@ -35,7 +35,7 @@ extension Invocation {
     var notification = try arguments.newNotification()
     if notification.body == "-" { notification.body = try bodyFromStandardInput() }
     guard notification.body?.isEmpty == false || notification.attach != nil || notification.ext != nil else {
-      let rule = "--body is needed, or --attach or --ext for a program"
+      let rule = "--body is needed, unless --attach or --ext is given"
       if arguments.text("body") == "-" {
         throw UsageError("standard input, which --body - reads, was empty; \(rule)")
       }
@@ -88,7 +88,7 @@ extension Arguments {
       throw UsageError("--channel goes with --server; a \(spaces[0]) has no channels")
     }
     guard !spaces.isEmpty || !receivers.isEmpty else {
-      throw UsageError("--server, --group, --room or --to is needed: the receivers")
+      throw UsageError("--server, --group, --room or --to is needed: a notification needs receivers")
     }
     for name in ["push-content", "push-payload"] where isSet(name) && !isSet("push") {
       throw UsageError("--\(name) needs --push: without it nothing is pushed")

@@ -48,7 +48,8 @@ extension Arguments {
   /// A notification that is given as a word.
   fileprivate func markedMessage(_ word: String) throws(UsageError) -> MessageID {
     guard word != "all" else {
-      throw UsageError("MESSAGE must be a message id, not all", suggestion: "--up-to all")
+      throw UsageError(
+        "MESSAGE must be a message id, and \"all\" is not one", suggestion: "--up-to all")
     }
     return try Self.message(word, "MESSAGE")
   }

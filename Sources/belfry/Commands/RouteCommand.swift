@@ -138,8 +138,8 @@ extension Route.Access {
   fileprivate var sentence: String? {
     switch self {
     case .everyone, .loopbackOrToken, .tokenLater, .token: nil
-    case .trusted: "It needs an app's or an operator's token."
-    case .operators: "It needs an operator's token."
+    case .trusted: "It needs an app or operator token."
+    case .operators: "It needs an operator token."
     }
   }
 }

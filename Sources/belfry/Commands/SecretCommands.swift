@@ -29,7 +29,7 @@ extension Command {
     detail: """
       Makes a secret in the data folder, waits until the broker accepts it, and then signs with it. Tokens \
       of the earlier secret stay valid until that secret is retired: retire it when the last of them has \
-      expired. Streams go on.
+      expired. Streams stay open.
       """,
     options: [.dataFolder, .flag("json", "print one JSON value per line")],
     changesSomething: true,

@@ -13,7 +13,7 @@ extension Command {
       + [
         .value(
           "client-id", "ID",
-          "the sender's id for the notification; a send repeated with the same id is sent only once"
+          "an id that the sender chooses; a send repeated with the same id is not sent again"
         )
         .setting("messageClientId")
       ]

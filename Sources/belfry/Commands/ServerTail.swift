@@ -2,7 +2,7 @@ import BelfryClient
 import BelfryModel
 import Foundation
 
-/// Follows the log of a server with an operator's token, until interrupted. The broker has no stream of a log, so the command
+/// Follows the log of a server with an operator token, until interrupted. The broker has no stream of a log, so the command
 /// asks again and again.
 struct ServerTail {
   private let invocation: Invocation

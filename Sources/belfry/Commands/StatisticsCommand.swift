@@ -8,7 +8,7 @@ extension Command {
     detail: """
       Shows each number in total and for each event loop. If there are more than four loops, shows the lowest \
       and the highest number of a loop instead. Numbers that are 0 everywhere are left out. This needs an \
-      app's or an operator's token.
+      app or operator token.
       """,
     options: [
       .flag("all", "also show numbers that are 0"),

@@ -9,9 +9,9 @@ extension Command {
     detail: """
       Prints everything unread first and then live notifications, one per line, until interrupted. If the \
       broker cannot be reached at the start, that is an error; if it goes away later, the command waits \
-      for it and says so on standard error. It marks nothing as read. With --server, which needs an operator's \
-      token, it shows the log of a server instead, from the last ten entries on, updates and recalls included: everything that happens in the \
-      server and its channels, for all receivers.
+      for it and says so on standard error. It marks nothing as read. With --server, which needs an operator \
+      token, it shows the log of a server instead: everything that happens in the server and its channels, for \
+      all receivers, with updates and recalls. It begins with the last ten entries.
       """,
     options: [
       .value("server", "ID", "show everything in this server, with an operator token"),

@@ -20,7 +20,7 @@ extension Command {
     options: [
       .dataFolder,
       .value("secret-file", "FILE", "the file with the secret, if the broker's configuration names one"),
-      .value("sub", "ACCID", "the account of the token; any name for an app's or operator's token").required,
+      .value("sub", "ACCID", "the account of the token; any name for an app or operator token").required,
       .choice("role", TokenClaims.Role.allCases.map(\.rawValue), "the role; user by default"),
       .value("device", "ID", "the only device that may use it"),
       .value("ttl", "TIME", "the lifetime, such as 90m, 24h or 7d, or in seconds; a day by default"),

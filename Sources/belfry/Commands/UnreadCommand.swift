@@ -50,7 +50,7 @@ extension Command {
               .map { [notification.messageServerId.text, $0] }
           }
         },
-        rest: { "--limit N shows up to N, and --after \(ShellWord.quoted($0)) goes on behind these" },
+        rest: { "--limit N shows up to N, and --after \(ShellWord.quoted($0)) continues after these" },
         cells: { NotificationText.cells($0, names, in: zone) })
       // Not in the table, where a terminal would cut them.
       if !requests.isEmpty {

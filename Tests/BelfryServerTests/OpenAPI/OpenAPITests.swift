@@ -125,7 +125,7 @@ import Testing
   }
 
   private static func tellsRule(_ detail: String) -> Bool {
-    detail.hasPrefix("is needed, or") || detail.hasPrefix("cannot be combined")
+    detail.hasPrefix("is missing: give") || detail.hasPrefix("cannot be combined")
   }
 
   /// Each body and each refusal has one type. Generators of clients need that.

@@ -23,7 +23,10 @@ import Testing
         try TokenKeys(for: fixed, inDataFolder: folder.path)
       }
       let seen = SeenKeys()
-      let files = RereadFiles(from: try read(), reading: read, onFailure: "token keys are unchanged") {
+      let files = RereadFiles(
+        from: try read(), reading: read,
+        onFailure: "new token keys are unusable, the earlier ones stay in use"
+      ) {
         seen.add($0)
       }
       let looks = Looks()

@@ -55,7 +55,7 @@ extension Draft {
       throw Refusal(.forbidden, "you may \(what), but nobody may do this to the owner")
     }
     if member.role == .admin, !actsAsOwner {
-      throw Refusal(.forbidden, "only the owner may do this to an admin")
+      throw Refusal(.forbidden, "you may \(what), but only the owner may do this to an admin")
     }
   }
 }

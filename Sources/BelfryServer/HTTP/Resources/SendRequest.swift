@@ -46,7 +46,9 @@ struct SendRequest {
   func requireName() throws(Refusal) {
     guard content.messageClientId == nil, messageServerId == nil else { return }
     throw .invalid(
-      "messageClientId", "is needed, or messageServerId: without both, a resend would be a new notification")
+      "messageClientId",
+      "is missing: give messageClientId or messageServerId, since a resend without both would be a new notification"
+    )
   }
 
   private mutating func readPlace(_ fields: inout ObjectFields) throws(Refusal) {
