@@ -2,7 +2,7 @@
 # A producer and a consumer with curl and jq.
 #
 #   curl.sh send ACCOUNT TEXT    sends to an account; safe to repeat with the same CLIENT_ID
-#   curl.sh tail [COUNT]         prints what comes, COUNT notifications or for ever, and goes on where it was
+#   curl.sh tail [COUNT]         prints what comes, COUNT notifications or for ever, and continues where it stopped
 #   curl.sh read                 marks all of it read, up to the last that tail has shown
 #
 # BELFRY_URL (http://127.0.0.1:8080), BELFRY_TOKEN; CURSOR, the file that remembers where tail was (belfry.cursor).

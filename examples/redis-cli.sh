@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tails a server's log in Redis with redis-cli, without Belfry: all of its notifications, for all receivers.
 #
-#   redis-cli.sh SERVER-ID [COUNT]    prints entries as JSON, COUNT of them or for ever, and goes on where it was
+#   redis-cli.sh SERVER-ID [COUNT]    prints entries as JSON, COUNT of them or for ever, and continues where it stopped
 #
 # REDIS, the command that reaches Redis (redis-cli -s data/redis/redis.sock); CURSOR, the file that remembers where it was
 # (belfry.cursor). docs/redis-layout.md says what an entry holds, and who may see it. Reading this way marks nothing read.

@@ -137,7 +137,7 @@ export interface ClientOptions {
   /** A function is called for the first request, half a minute before the token that it gave expires, and when that is
       refused. If absent, a cookie has to say who is asking. */
   token?: string | TokenProvider;
-  /** Whom to act for, with an app's or operator's token. */
+  /** Whom to act for, with an app or operator token. */
   account?: string;
   /** The device that acts, when the token does not name it. */
   device?: string;

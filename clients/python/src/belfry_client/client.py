@@ -32,7 +32,7 @@ class BelfryClient:
         ssl_context: ssl.SSLContext | None = None
     ):
         """`token` may be a function: it is called for the first request, half a minute before the token that it gave
-        expires, and when that is refused. `account` is whom to act for, with an app's or operator's token; `device` is the
+        expires, and when that is refused. `account` is whom to act for, with an app or operator token; `device` is the
         device that acts, when the token does not name it."""
         headers: dict[str, str] = {}
         for header, name, value in (("Belfry-Account", "account", account), ("Belfry-Device", "device", device)):

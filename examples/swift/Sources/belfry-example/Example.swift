@@ -4,7 +4,7 @@ import Foundation
 /// A producer and a consumer with BelfryClient.
 ///
 ///     belfry-example send ACCOUNT TEXT    sends to an account
-///     belfry-example tail [COUNT]         prints what comes, COUNT notifications or for ever, and goes on where it was
+///     belfry-example tail [COUNT]         prints what comes, COUNT notifications or for ever, and continues where it stopped
 ///     belfry-example read                 marks all of it read, up to the last that tail has shown
 ///
 /// BELFRY_URL (http://127.0.0.1:8080), BELFRY_TOKEN; CURSOR, the file that remembers where tail was (belfry.cursor).
