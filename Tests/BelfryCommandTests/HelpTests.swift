@@ -143,9 +143,9 @@ import Testing
     ("server decline", "a message to the account that asked"),
     ("server refuse", "a message to the account that asked"),
     ("channel decline", "a message to the account that asked"),
-    ("server accept", "that of a decline or a refusal does"),
-    ("server approve", "that of a decline or a refusal does"),
-    ("channel accept", "that of a decline or a refusal does"),
+    ("server accept", "only the notification of a decline or a refusal has a message"),
+    ("server approve", "only the notification of a decline or a refusal has a message"),
+    ("channel accept", "only the notification of a decline or a refusal has a message"),
   ])
   func `the help tells who reads a postscript`(name: String, readers: String) throws {
     let command = try #require(table.commands.first { $0.name == name })

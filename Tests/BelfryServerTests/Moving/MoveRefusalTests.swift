@@ -67,7 +67,7 @@ import Testing
 
   @Test func aSourceThatIsMovedElsewhere() async throws {
     let record = MoveRecord(.moving, format: "3 64", id: "other", since: 1, other: "redis://elsewhere:6379")
-    try await expect("moveUnderWay", "--to redis://elsewhere:6379 goes on with it") { source, _ in
+    try await expect("moveUnderWay", "--to redis://elsewhere:6379 continues it") { source, _ in
       try source.setFormat(record.text, move: "other")
     }
     try await expect("movedAlready", "its keyspace was moved to redis://elsewhere:6379") { source, _ in
