@@ -17,20 +17,22 @@ package struct UnreadVariable: Sendable, Hashable {
 
   /// The variables that are reported and do not keep a broker from starting, sorted by name.
   package static func findHarmless(in environment: [String: String]) -> [UnreadVariable] {
-    find(in: environment) { !isMisspelt($0) && !readByOthers.contains($0) }
+    find(in: environment) { name, value in
+      !readByOthers.contains(name) && (value.isEmpty || !isMisspelt(name))
+    }
   }
 
-  /// The variables that keep a broker from starting, sorted by name.
+  /// The variables that keep a broker from starting, sorted by name. An empty one counts as not set, as that of a setting does.
   static func findMisspelt(in environment: [String: String]) -> [UnreadVariable] {
-    find(in: environment, where: isMisspelt)
+    find(in: environment) { name, value in !value.isEmpty && isMisspelt(name) }
   }
 
   private static func find(
-    in environment: [String: String], where isWanted: (String) -> Bool
+    in environment: [String: String], where isWanted: (_ name: String, _ value: String) -> Bool
   ) -> [UnreadVariable] {
     let names = environment.compactMap { name, value in
       let isUnread = name.hasPrefix("BELFRY_") && !Setting.variables.contains(name)
-      return isUnread && !isMadeByKubernetes(name, value) && isWanted(name) ? name : nil
+      return isUnread && !isMadeByKubernetes(name, value) && isWanted(name, value) ? name : nil
     }
     return names.sorted().map { UnreadVariable(name: $0, suggestion: Setting.nearestVariable(to: $0)) }
   }

@@ -36,6 +36,14 @@ import Testing
     }
   }
 
+  /// An empty variable counts as not set, also one whose name is wrong. It is still named.
+  @Test func anEmptyVariableKeepsNoBrokerFromStarting() throws {
+    let name = "BELFRY_PUSH_DELAY"
+    #expect(UnreadVariable.findMisspelt(in: [name: ""]).isEmpty)
+    #expect(UnreadVariable.findHarmless(in: [name: ""]).map(\.name) == [name])
+    _ = try Configuration.load(options: ServeOptions(), environment: [name: ""])
+  }
+
   /// Kubernetes makes them for services named belfry and belfry-tls.
   @Test func thoseOfKubernetesAreNotTold() {
     let environment = [
