@@ -10,7 +10,9 @@ package final class EmbeddedRedis: Sendable {
   package enum Event: Sendable, Hashable {
     /// A redis-server that an earlier broker left behind was stopped.
     case stoppedOrphan(processID: Int32)
-    case started(processID: Int32, version: String)
+    /// The process runs. It has not answered yet.
+    case started(processID: Int32)
+    case answers(version: String)
     /// It is reading its data, and answers when that is done.
     case loading
     /// It ended without being told to.

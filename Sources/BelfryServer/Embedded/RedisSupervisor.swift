@@ -94,9 +94,11 @@ final class RedisSupervisor: Sendable {
   /// Starts a redis-server and waits until it answers. If it does not answer, it is killed.
   private func startOne() throws(StartError) -> RunningProcess {
     let process = try launch.spawn()
+    // Reported before Redis listens. The loops may connect before the probe has its answer, and their connections would be
+    // reported before the start.
+    report(.started(processID: process.processID))
     do {
-      let version = try waitUntilReady(process)
-      report(.started(processID: process.processID, version: version))
+      report(.answers(version: try waitUntilReady(process)))
       return process
     } catch {
       end(process)

@@ -73,8 +73,8 @@ package enum Serve {
     switch event {
     case .stoppedOrphan(let id):
       Log.line("this broker stopped the redis-server of an earlier broker", ["pid": "\(id)"])
-    case .started(let id, let version):
-      Log.line("redis-server started", ["pid": "\(id)", "version": version])
+    case .started(let id): Log.line("redis-server started", ["pid": "\(id)"])
+    case .answers(let version): Log.line("redis-server answers", ["version": version])
     case .loading: Log.line("redis-server is loading its data")
     case .ended(let how): Log.line("redis-server ended", ["how": how])
     case .restarting(let delay): Log.line("redis-server starts again", ["after": "\(delay)"])

@@ -48,6 +48,9 @@ import Testing
           return now != nil && now != "\(before)"
         }
         #expect(isBack)
+        // Told before the loops can connect to it.
+        let now = try #require(try cli.information("process_id").flatMap { pid_t($0) })
+        #expect(events.all.contains(.started(processID: now)))
         #expect(try cli("GET", "kept") == "yes")
       }
       #expect(events.all.contains(.ended("was ended by signal 9")))
