@@ -141,7 +141,8 @@ import Testing
         ])
       defer { process.terminate() }
       let line = String(decoding: log.availableData, as: UTF8.self)
-      let start = try #require(line.firstMatch(of: #/belfry (\S+) serves on 127\.0\.0\.1:(\d+) /#), "\(line)")
+      let start = try #require(
+        line.firstMatch(of: #/belfry (\S+) listens on 127\.0\.0\.1:(\d+) /#), "\(line)")
       #expect(start.1 == BelfryVersion.text)
       let port = try #require(UInt16(start.2))
       let token = try Executable(token: nil).run("token", "--data", folder, "--sub", "alice").out

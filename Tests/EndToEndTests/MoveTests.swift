@@ -29,7 +29,8 @@ extension EndToEnd {
           #expect(text.contains("moved from \(from) to \(to)\n"), "\(text)")
           #expect(text.contains("  differing        0\n"), "\(text)")
           // The old brokers say so, without the address. A new broker on the old Redis ends and names it.
-          let words = "this keyspace was moved: start brokers with the new address"
+          let words =
+            "this keyspace was moved: start brokers with the new address (the broker's log has the address)"
           let logged = "this keyspace was moved to \(to): start brokers with the new address"
           try await eventually { try bob.call("GET", "/v1/notifications")["detail"] == words }
           try await eventually { try Wire(port: world[1].port).request("GET", "/readyz")["detail"] == words }
@@ -39,6 +40,7 @@ extension EndToEnd {
           try await late.start(waits: false)
           #expect(await late.hasEnded())
           #expect(late.log.contains("keyspaceRefused: \(from): \(logged)"), "\(late.log)")
+          #expect(!late.log.contains(" serves "), "\(late.log)")
           await late.remove()
 
           let cursor = try #require(stream.cut().last { $0.id != nil }?.id)

@@ -231,6 +231,13 @@ final class Broker: Sendable {
     }
   }
 
+  /// Records that a loop works on the keyspace. Once all do, the log says that the broker serves: before that, the keyspace may
+  /// turn out to be one that this broker must not serve. Called from any thread.
+  func isServed(byLoop number: Int) {
+    guard keyspace.isServed(byLoop: number) == loops.count else { return }
+    Log.line("belfry \(BelfryVersion.text) serves", ["broker": name, "loops": "\(loops.count)"])
+  }
+
   /// Records that this broker cannot work on the keyspace. Called from any thread.
   func refuseKeyspace(_ error: RedisError, loop: Int) {
     if keyspace.isRefused(error) { return drain() }
@@ -248,6 +255,7 @@ final class Broker: Sendable {
   var absence: Unreadiness {
     if let words = keyspace.refusal { return .keyspaceRefused(words) }
     if isDiskFull() { return .diskFull }
+    if let refusal = keyspace.accessRefusal { return .accessRefused(refusal) }
     return keyspace.hasServed ? .redisAway : .starting
   }
 

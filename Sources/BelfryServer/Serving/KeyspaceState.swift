@@ -9,8 +9,9 @@ final class KeyspaceState: Sendable {
   static let comparisonInterval: Duration = .seconds(30)
 
   private struct Content {
-    var hasServed = false
+    var servingLoops: Set<Int> = []
     var refusal: RedisError?
+    var accessRefusal: AccessRefusal?
     var startError: StartError?
     var differences: [SettingDifference] = []
     var adopted: [SettingDifference] = []
@@ -21,21 +22,33 @@ final class KeyspaceState: Sendable {
   /// Settings of this broker that differ from the keyspace's format record.
   var differences: [SettingDifference] { content.withLock { $0.differences } }
   /// The reason for which the broker cannot work on the keyspace in Redis now; nil if it can, or if Redis is
-  /// away. Every sender is told, so it names no address of the network.
+  /// away. Every sender is told, so it names no address of the network, and says where an operator finds it.
   var refusal: String? {
-    content.withLock { $0.refusal?.cause }.map { MoveRecord.withoutAddresses($0) }
+    content.withLock { $0.refusal?.cause }.map { whole in
+      let words = MoveRecord.withoutAddresses(whole)
+      return words == whole ? words : words + " (the broker's log has the address)"
+    }
   }
+  /// How Redis refused the broker's user or password at the last try; nil if it did not.
+  var accessRefusal: AccessRefusal? { content.withLock { $0.accessRefusal } }
   /// True if a loop has worked on the keyspace.
-  var hasServed: Bool { content.withLock { $0.hasServed } }
+  var hasServed: Bool { content.withLock { !$0.servingLoops.isEmpty } }
   /// The reason for which the broker ended before it served anybody.
   var startError: StartError? { content.withLock { $0.startError } }
 
   /// Records that a loop works on the keyspace.
-  func isServed() {
+  /// - Returns: the number of loops that have done so since the start, if this one is new among them.
+  func isServed(byLoop number: Int) -> Int? {
     content.withLock { content in
-      content.hasServed = true
       content.refusal = nil
+      content.accessRefusal = nil
+      return content.servingLoops.insert(number).inserted ? content.servingLoops.count : nil
     }
+  }
+
+  /// Records why the connection to Redis was lost, or was not made.
+  func isLost(_ error: RedisError) {
+    content.withLock { $0.accessRefusal = AccessRefusal(error) }
   }
 
   /// Records that the keyspace does not fit. A broker that has served before keeps its streams open and waits
@@ -44,7 +57,7 @@ final class KeyspaceState: Sendable {
   func isRefused(_ error: RedisError) -> Bool {
     content.withLock { content in
       content.refusal = error
-      guard !content.hasServed else { return false }
+      guard content.servingLoops.isEmpty else { return false }
       content.startError = StartError(.keyspaceRefused, error.cause, at: error.place)
       return true
     }

@@ -6,7 +6,7 @@ import Glibc
 
 /// The operator's log: one line on the standard error stream for each notable event, and none for a request.
 ///
-///     2026-11-21T04:10:11.123Z belfry 0.1.0 serves on 127.0.0.1:8080 loops=2
+///     2026-11-21T04:10:11.123Z belfry 0.1.0 listens on 127.0.0.1:8080 loops=2
 ///
 /// Each line is one write, so lines of several threads do not mix. No secret is ever passed to the log, and
 /// secrets in URLs are left out. For a URL that the broker sends requests to, only the origin is logged,

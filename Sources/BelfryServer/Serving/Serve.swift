@@ -51,7 +51,7 @@ package enum Serve {
       onListening: { port in
         let address = ListenAddress(host: host, port: port)
         Log.line(
-          "belfry \(BelfryVersion.text) serves on \(address)", ["broker": broker.name, "loops": "\(loops)"])
+          "belfry \(BelfryVersion.text) listens on \(address)", ["broker": broker.name, "loops": "\(loops)"])
         if let certificate = broker.certificate {
           let minimum = broker.configuration.tls.minimum.rawValue
           Log.line("clients speak TLS", ["minimum": minimum, "until": certificate.until])

@@ -113,12 +113,14 @@ actor ServingLoop {
     store.onStateChange = { [number, unowned live, unowned store] state in
       switch state {
       case .ready:
-        broker.keyspace.isServed()
         Log.line("redis connected", ["loop": String(number), "at": store.place])
+        broker.isServed(byLoop: number)
       case .lost(let error) where error.code == .unsuitable:
         live.reconnect(because: error)
         broker.refuseKeyspace(error, loop: number)
-      case .lost(let error): Log.line("redis lost", ["loop": String(number), "cause": error.description])
+      case .lost(let error):
+        broker.keyspace.isLost(error)
+        Log.line("redis lost", ["loop": String(number), "cause": error.description])
       case .connecting, .closed: break
       }
     }

@@ -125,6 +125,8 @@ extension CommandFailure {
         "the duration in --expire-at counts from each attempt, so this send differs from the first; give a time, such as 2026-12-24T18:00+01:00"
     case .duplicateContent:
       return "this --client-id was already used for other content; use another one for a new notification"
+    case .unavailable where error.detail.contains("keyspace was moved"):
+      return "waiting does not help: an operator has to start the broker with the new address"
     case .rateLimited, .busy, .unavailable:
       return later(error.retryAfterSeconds ?? 1)
     case .unknownOutcome:

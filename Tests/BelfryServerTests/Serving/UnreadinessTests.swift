@@ -1,3 +1,4 @@
+import BelfryRedis
 import TestKit
 import Testing
 
@@ -19,28 +20,53 @@ import Testing
     }
   }
 
+  /// A broker that has not reached its Redis yet.
+  private func detail(
+    beforeReaching redis: RedisServer, isDiskFull: Bool = false, until isExpected: (String?) -> Bool
+  ) async throws {
+    var configuration = Configuration()
+    configuration.listen = ListenAddress(host: "127.0.0.1", port: 0)
+    configuration.loops = 1
+    let signer = TokenSigner(secret: Array("a secret for nothing but these tests".utf8))
+    let broker = try Broker(
+      configuration, keys: TokenKeys(signer), redisURL: redis.url, isDiskFull: { isDiskFull })
+    let (ports, listening) = AsyncStream<UInt16>.makeStream()
+    async let running: Void = broker.run { listening.yield($0) }
+    let port = try #require(await ports.first { _ in true })
+    try await eventually { isExpected(try detail(TestBroker(port: port, redis: redis, broker: broker))) }
+    broker.drain()
+    try await running
+  }
+
   @Test(arguments: [false, true])
   func aStartIsToldFromAFullDisk(isDiskFull: Bool) async throws {
     try await withRedisServer { redis in
       await redis.kill()
-      var configuration = Configuration()
-      configuration.listen = ListenAddress(host: "127.0.0.1", port: 0)
-      configuration.loops = 1
-      let signer = TokenSigner(secret: Array("a secret for nothing but these tests".utf8))
-      let broker = try Broker(
-        configuration, keys: TokenKeys(signer), redisURL: redis.url, isDiskFull: { isDiskFull })
-      let (ports, listening) = AsyncStream<UInt16>.makeStream()
-      async let running: Void = broker.run { listening.yield($0) }
-      let port = try #require(await ports.first { _ in true })
-      let words = try detail(TestBroker(port: port, redis: redis, broker: broker))
-      #expect(
+      try await detail(beforeReaching: redis, isDiskFull: isDiskFull) { words in
         words
           == (isDiskFull
             ? "Redis does not run, because its disk is full"
-            : "this broker is starting: not every event loop has reached Redis yet"))
-      broker.drain()
-      try await running
+            : "this broker is starting: not every event loop has reached Redis yet")
+      }
     }
+  }
+
+  @Test func aRedisThatAsksForAPasswordIsNamed() async throws {
+    try await withRedisServer { redis in
+      try redis.command("CONFIG", "SET", "requirepass", "word")
+      try await detail(beforeReaching: redis) { words in
+        words == "Redis asks for a password, and this broker was given none (NOAUTH)"
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("WRONGPASS invalid username-password pair or user is disabled.", AccessRefusal.wrongPassword),
+    ("NOPERM User bob has no permissions to run the 'hmget' command", .noPermission),
+    ("NOAUTH Authentication required.", .noPassword), ("LOADING Redis is loading the dataset", nil),
+  ])
+  func aRefusalOfTheBrokerIsToldFromOtherErrors(reply: String, expected: AccessRefusal?) {
+    #expect(AccessRefusal(.replied(reply, to: "connection set-up")) == expected)
   }
 
   @Test func aShutdownIsNamedAndNoTimeToTryAgain() {
