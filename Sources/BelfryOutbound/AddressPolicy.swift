@@ -21,6 +21,21 @@ package struct AddressPolicy: Sendable, Hashable {
       ? nil : "it must be https, since its address is in none of the networks of \(setting)"
   }
 
+  /// Judges what a URL itself shows, before anything is sent: an address in place of a name, and no encryption. A name may have
+  /// another address at each delivery.
+  ///
+  /// - Returns: the reason why no request to it could ever be sent, to follow the name of a field; nil if one may be.
+  package func refusal(of url: OutboundURL) -> String? {
+    if let address = IPAddress(url.host) {
+      if allowedNetworks.contains(where: { $0.contains(address) }) { return nil }
+      guard Self.isPublic(address) else {
+        return "cannot lead to \(url.host), which is not a public address, and not in a network of \(setting)"
+      }
+    }
+    guard !url.isEncrypted, allowedNetworks.isEmpty || IPAddress(url.host) != nil else { return nil }
+    return "must be an https URL, because http is only for the networks of \(setting)"
+  }
+
   static func isPublic(_ address: IPAddress) -> Bool {
     // An IPv6 address must be in the range assigned as global unicast, so that no special range is forgotten.
     guard address.bytes.count == 4 || global.contains(where: { $0.contains(address) }) else { return false }

@@ -44,6 +44,20 @@ import Testing
     #expect(try !isAllowed("127.0.0.2"))
   }
 
+  @Test(
+    arguments: [
+      ("https://a.example", [], true), ("https://8.8.8.8", [], true),
+      ("https://203.0.113.7/copies", [], false),
+      ("https://[::1]/", [], false), ("http://a.example", [], false),
+      ("http://a.example", ["10.0.0.0/8"], true),
+      ("http://10.0.0.1", ["10.0.0.0/8"], true), ("https://10.0.0.1", ["10.0.0.0/8"], true),
+      ("http://8.8.8.8", ["10.0.0.0/8"], false), ("https://192.168.0.1", ["10.0.0.0/8"], false),
+    ] as [(String, [String], Bool)])
+  func aURLThatCanNeverWorkIsRefused(text: String, networks: [String], mayWork: Bool) throws {
+    let policy = AddressPolicy(allowedNetworks: networks.compactMap { IPNetwork($0) })
+    #expect((policy.refusal(of: try #require(OutboundURL(text))) == nil) == mayWork)
+  }
+
   @Test(arguments: [
     "", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0/8", "fd00::/129", "a/8", "10.0.0.0/8/8", "10.0.0.0/",
   ])

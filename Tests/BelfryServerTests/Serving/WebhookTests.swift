@@ -249,11 +249,21 @@ import Testing
         (#"{"url":"https://example.org","spaces":["nowhere"]}"#, "spaces[0]"),
         (#"{"url":"https://example.org","types":[]}"#, "types"),
         (#"{"url":"https://example.org","format":"xml"}"#, "format"),
+        (#"{"url":"https://203.0.113.7/copies"}"#, "url"), (#"{"url":"https://[::1]/copies"}"#, "url"),
+        (#"{"url":"http://93.184.216.34/"}"#, "url"),
       ] {
         let answer = try broker.ask("POST", "/v1/webhooks", as: token, body)
         #expect(answer.status == 400, "\(body)")
         #expect(answer.field == field)
       }
+      let made = try broker.ask("POST", "/v1/webhooks", as: token, #"{"url":"https://example.org"}"#)
+      let id = try #require(made.json["webhookId"]?.text)
+      let changed = try broker.ask("PATCH", "/v1/webhooks/\(id)", as: token, #"{"url":"https://10.0.0.1"}"#)
+      #expect(changed.status == 400 && changed.field == "url")
+      #expect(
+        changed.json["detail"]?.text
+          == "cannot lead to 10.0.0.1, which is not a public address, and not in a network of webhooks.allowedNetworks"
+      )
       #expect(try broker.ask("GET", "/v1/webhooks/7", as: token).status == 404)
       #expect(try broker.ask("DELETE", "/v1/webhooks/7", as: token).status == 404)
       #expect(try broker.ask("GET", "/v1/webhooks", as: try broker.token("alice")).status == 403)

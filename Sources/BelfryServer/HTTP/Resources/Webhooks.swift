@@ -41,7 +41,8 @@ enum Webhooks {
     format: WebhookFormat
   ) async throws(Refusal) -> HTTPResponse {
     var endpoint = WebhookEndpoint(
-      id: .random(), url: try read(url), format: format, nowMilliseconds: WallClock.nowMilliseconds())
+      id: .random(), url: try read(url, services), format: format,
+      nowMilliseconds: WallClock.nowMilliseconds())
     endpoint.types = types.map { Set($0) }
     endpoint.spaces = try spaces.map { names throws(Refusal) in try read(spaces: names) }
     endpoint.env = env
@@ -76,7 +77,7 @@ enum Webhooks {
     spaces: [String]?,
     env: String?, format: WebhookFormat?, enabled: Bool?
   ) async throws(Refusal) -> HTTPResponse {
-    let url = try url.map { text throws(Refusal) in try read(text) }
+    let url = try url.map { text throws(Refusal) in try read(text, services) }
     let spaces = try spaces.map { names throws(Refusal) in try read(spaces: names) }
     if enabled == true {
       // A webhook that is enabled again may fail for the full number of days once more. Otherwise the next
@@ -154,8 +155,11 @@ enum Webhooks {
 
   // MARK: Parts
 
-  private static func read(_ url: String) throws(Refusal) -> OutboundURL {
+  /// Refuses a URL to which each delivery would fail.
+  private static func read(_ url: String, _ services: LoopServices) throws(Refusal) -> OutboundURL {
     guard let url = OutboundURL(url) else { throw .invalid("url", "must be \(OutboundURL.rule)") }
+    let policy = AddressPolicy(allowedNetworks: services.broker.configuration.allowedNetworks)
+    if let cause = policy.refusal(of: url) { throw .invalid("url", cause) }
     return url
   }
 
