@@ -118,8 +118,12 @@ package struct UpdateNotification: Operation {
 }
 
 extension Refusal {
+  /// One text for all cases, so that it reveals to nobody that a notification of others exists.
   package static func noNotification(_ id: MessageID) -> Refusal {
-    Refusal(.notFound, "there is no notification \(id)", field: "messageServerId")
+    Refusal(
+      .notFound,
+      "there is no notification \(id) that you may see; one that was recalled, that all its receivers have read, or whose time "
+        + "is over is no longer there", field: "messageServerId")
   }
 }
 
