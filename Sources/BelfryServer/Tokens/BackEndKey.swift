@@ -53,6 +53,14 @@ package struct BackEndKey: Sendable, Hashable {
     return EntityID(String(Substring(rest.prefix { $0 != UInt8(ascii: "_") })))
   }
 
+  /// True if the end of a key is missing, which somebody may have lost when copying it.
+  static func isCut(_ text: UTF8Text) -> Bool {
+    guard OperatorRoutes.isKey(text.string) else { return false }
+    let parts = text.utf8.dropFirst(prefix.utf8.count)
+      .split(separator: UInt8(ascii: "_"), maxSplits: 1, omittingEmptySubsequences: false)
+    return parts.count < 2 || parts[1].count < (secretBytes * 4 + 2) / 3
+  }
+
   func isGood(_ text: UTF8Text) -> Bool { Hashing.isSame(Hashing.sha256(Array(text.utf8)), hash) }
 
   var claims: TokenClaims {

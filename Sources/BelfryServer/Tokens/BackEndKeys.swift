@@ -45,6 +45,9 @@ final class BackEndKeys: Sendable {
     guard let lookedAt, lookedAt.duration(to: now) <= Self.ageMax else {
       throw Refusal(.unavailable, "keys cannot be checked while Redis cannot be reached; try again")
     }
+    if BackEndKey.isCut(text) {
+      throw Refusal(.unauthorized, "the end of this key is missing, as if it had been cut when it was copied")
+    }
     guard let key, key.isGood(text) else {
       throw Refusal(.unauthorized, "this key does not exist or was revoked")
     }

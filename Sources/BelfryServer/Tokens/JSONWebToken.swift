@@ -14,22 +14,28 @@ struct JSONWebToken {
   init(_ text: UTF8Text) throws(TokenError) {
     let dot = UInt8(ascii: ".")
     let parts = text.utf8.split(separator: dot, maxSplits: 3, omittingEmptySubsequences: false)
-    guard parts.count == 3, let head = Base64URL.decode(parts[0]), let payload = Base64URL.decode(parts[1]),
-      let signature = Base64URL.decode(parts[2])
-    else { throw TokenError("it is not a JSON Web Token") }
+    guard parts.count <= 3, let head = Base64URL.decode(parts[0]) else { throw Self.noToken }
     let header = try Self.header(head)
     algorithm = header.algorithm
+    // Somebody who selects a long line in a terminal easily loses its end.
+    guard parts.count == 3 else { throw Self.cut }
+    guard let payload = Base64URL.decode(parts[1]) else { throw Self.noToken }
+    guard parts[2].count >= algorithm.signatureCharactersMin else { throw Self.cut }
+    guard let signature = Base64URL.decode(parts[2]) else { throw Self.noToken }
     kid = header.kid
     self.payload = payload
     self.signature = signature
     signed = Array(parts[0]) + [dot] + Array(parts[1])
   }
 
+  private static let noToken = TokenError("it is not a JSON Web Token")
+  private static let cut = TokenError("its end is missing, as if it had been cut when it was copied")
+
   private static func header(
     _ bytes: [UInt8]
   ) throws(TokenError) -> (algorithm: TokenAlgorithm, kid: UTF8Text?) {
     guard case .object(let header)? = try? JSONParser.value(of: bytes) else {
-      throw TokenError("it is not a JSON Web Token")
+      throw noToken
     }
     // RFC 7515 §4.1.11: a reader that does not know an extension named here must reject the token, and Belfry
     // knows none.

@@ -13,6 +13,15 @@ enum TokenAlgorithm: String, Sendable, CaseIterable {
     self = known
   }
 
+  /// The shortest signature, in characters of base64url. A key of RSA has at least 2,048 bits.
+  var signatureCharactersMin: Int {
+    switch self {
+    case .hs256: 43
+    case .edDSA: 86
+    case .rs256: 342
+    }
+  }
+
   private static let ed25519: UTF8Text = "Ed25519"
 }
 

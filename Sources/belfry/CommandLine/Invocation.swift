@@ -67,7 +67,14 @@ extension CommandOption {
 extension Invocation {
   static let standardURL = "http://127.0.0.1:8080"
 
-  private var token: String { arguments.text("token") ?? environment["BELFRY_TOKEN"] ?? "" }
+  /// The token alone, even if it was copied from a header with its `Bearer`.
+  private var token: String {
+    let text = (arguments.text("token") ?? environment["BELFRY_TOKEN"] ?? "")
+      .trimmingCharacters(in: .whitespacesAndNewlines)
+    let scheme = "bearer "
+    return text.lowercased().hasPrefix(scheme)
+      ? text.dropFirst(scheme.count).trimmingCharacters(in: .whitespaces) : text
+  }
 
   /// The account that the command acts for, as far as the command line knows it: `--as`, or the one of a user's token.
   var actingAccount: String? { arguments.text("as") ?? TokenSubject.account(of: token) }

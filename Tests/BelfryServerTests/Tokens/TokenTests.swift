@@ -163,6 +163,28 @@ import Testing
       try keys.verify(UTF8Text(signer.mint(claims)), nowSeconds: Self.now).claims.subject == claims.subject)
   }
 
+  @Test func aTokenWhoseEndIsMissingLooksCut() {
+    let cut = TokenError("its end is missing, as if it had been cut when it was copied")
+    let token = signer.mint(claims())
+    for length in [1, 2, 5, 43, 44, 60] {
+      let beginning = UTF8Text(String(token.dropLast(length)))
+      #expect(throws: cut, "\(length)") { try keys.verify(beginning, nowSeconds: Self.now) }
+    }
+    for text in ["", "abc", "a.b.c", token + ".x"] {
+      #expect(throws: TokenError("it is not a JSON Web Token"), "\(text)") {
+        try keys.verify(UTF8Text(text), nowSeconds: Self.now)
+      }
+    }
+  }
+
+  @Test func aKeyWhoseEndIsMissingLooksCut() {
+    let (_, text) = BackEndKey.make(
+      name: "billing", scopes: nil, by: "ops", nowMilliseconds: 0, lifetimeSeconds: nil)
+    #expect(!BackEndKey.isCut(UTF8Text(text)))
+    for length in [1, 20, 43, 44, 50] { #expect(BackEndKey.isCut(UTF8Text(String(text.dropLast(length))))) }
+    #expect(!BackEndKey.isCut("eyJhbGciOiJIUzI1NiJ9"))
+  }
+
   @Test func cacheForgetsWhatExpiresAndStaysBounded() throws {
     let cache = TokenCache(keys)
     let token = signer.mint(claims())
