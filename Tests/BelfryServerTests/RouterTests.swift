@@ -51,6 +51,17 @@ import Testing
     #expect(try router.match(method: "POST", path: path("/v1/notifications/read")).parameters.isEmpty)
   }
 
+  @Test(arguments: [
+    ("/", nil), ("/v1", nil), ("/v1/weather", nil), ("/v1/notification", "/v1/notifications"),
+    ("/v1/server/12", "/v1/servers"), ("/v1/servers/12/nothing", nil),
+  ])
+  func aPathOfNothingLeadsToTheOthers(text: String, meant: String?) {
+    let problem = #expect(throws: Problem.self) { try router.match(method: "GET", path: path(text)) }
+    let hint = meant.map { "; perhaps \($0) is meant" } ?? ""
+    #expect(
+      problem?.detail == "there is nothing at this path; GET /openapi.json describes all\(hint)", "\(text)")
+  }
+
   @Test func headIsAGetWithoutBody() throws {
     let match = try router.match(method: "HEAD", path: path("/healthz"))
     #expect(match.isHead)

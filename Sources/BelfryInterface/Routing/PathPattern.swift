@@ -18,6 +18,14 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// The fixed word behind another one that the path begins with; nil for any other path.
+  package func firstWord(behind first: UTF8Text) -> String? {
+    guard segments.count > 1, segments[0] == .literal(first), case .literal(let word) = segments[1] else {
+      return nil
+    }
+    return word.string
+  }
+
   /// The parameters' values by name. Nil if the path does not match.
   package func match(_ path: [UTF8Text]) -> [UTF8Text: UTF8Text]? {
     guard path.count == segments.count else { return nil }

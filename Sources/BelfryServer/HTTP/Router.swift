@@ -28,7 +28,7 @@ struct Router: Sendable {
   }
 
   func match(method: UTF8Text, path: [UTF8Text]) throws(Problem) -> Match {
-    guard path.allSatisfy({ $0.count <= Self.segmentBytesMax }) else { throw Self.nothing }
+    guard path.allSatisfy({ $0.count <= Self.segmentBytesMax }) else { throw Self.nothing(at: path) }
     let isHead = method == Self.head
     let verb = isHead ? HTTPVerb.get : Self.verbs[method]
     if let handlers = fixed[path] {
@@ -49,22 +49,40 @@ struct Router: Sendable {
       allowed.append(route.verb)
     }
     guard allowed.isEmpty else { throw .methodNotAllowed(allowed: allowed) }
-    throw Self.nothing
+    throw Self.nothing(at: path)
   }
 
   /// All routes of a path, with any method.
   func routes(at path: [UTF8Text]) throws(Problem) -> [Route] {
-    guard path.allSatisfy({ $0.count <= Self.segmentBytesMax }) else { throw Self.nothing }
+    guard path.allSatisfy({ $0.count <= Self.segmentBytesMax }) else { throw Self.nothing(at: path) }
     if let handlers = fixed[path] { return handlers.map(\.route) }
     let routes = (byLength[path.count] ?? []).map(\.route)
-    guard let meant = routes.first(where: { $0.path.match(path) != nil })?.path else { throw Self.nothing }
+    guard let meant = routes.first(where: { $0.path.match(path) != nil })?.path else {
+      throw Self.nothing(at: path)
+    }
     return routes.filter { $0.path == meant }
   }
 
   private static let head: UTF8Text = "HEAD"
   private static let verbs = Dictionary(
     uniqueKeysWithValues: HTTPVerb.allCases.map { (UTF8Text($0.rawValue), $0) })
-  private static let nothing = Problem(Refusal(.notFound, "there is nothing at this path"))
+  /// A mistyped first word is named. Longer paths than any are not looked at.
+  private static func nothing(at path: [UTF8Text]) -> Problem {
+    let detail = "there is nothing at this path; GET /openapi.json describes all"
+    guard path.count > 1, path[0] == version, path[1].count <= wordBytesMax,
+      let meant = NearestWord.to(path[1].string, among: firstWords), UTF8Text(meant) != path[1]
+    else { return Problem(Refusal(.notFound, detail)) }
+    return Problem(Refusal(.notFound, "\(detail); perhaps /\(version.string)/\(meant) is meant"))
+  }
+
+  private static let version: UTF8Text = "v1"
+  private static let wordBytesMax = 32
+  /// The words behind the version: `notifications`, `servers`, and so on.
+  private static let firstWords = Set(
+    Routes.all.compactMap { route in
+      route.path.firstWord(behind: version)
+    }
+  ).sorted()
 
   /// More than any name or id that a path holds.
   static let segmentBytesMax = 1_024
