@@ -102,7 +102,7 @@ import Testing
         5   2026-01-09 18:02:11  server 12 (Campfire)  custom              alice  hi
         6   2026-01-09 18:02:11  group 56 (Ringers)    custom              alice  hi
         8   2026-01-09 18:02:11  room 78               custom              alice  hi
-        7   2026-01-09 18:02:11  server 12 (Campfire)  serverMemberInvite  alice  alice invited you to Campfire
+        7   2026-01-09 18:02:11  account bob           serverMemberInvite  alice  alice invited you to Campfire
 
         To accept:
         7  belfry server accept 12 9 --as bob

@@ -219,8 +219,8 @@ import Testing
 
       spaces
       SPACE        UNREAD
-      server:7     2
-      account:bob  1
+      server 7     2
+      account bob  1
 
       types
       TYPE          UNREAD

@@ -102,6 +102,8 @@ package struct Property: Sendable, Hashable {
   package var standard: JSONValue?
   /// The word that the command line shows if an answer does not have the field, such as `all`; nil for none.
   package var wordIfAbsent: String?
+  /// True for a space that the command line shows as a sentence has it, `server 7`, and not as its options take it.
+  package var isPlaceInWords = false
 
   package init(
     _ name: String, _ shape: Shape, _ meaning: String, isNeeded: Bool = false, standard: JSONValue? = nil,

@@ -41,6 +41,12 @@ enum FeedEvents {
   private static let retracted = Shape.resource(
     "RetractedEvent", [.always("messageServerId", .message, "the recalled notification")])
 
+  private static let countedSpace: Property = {
+    var space = Property.always("space", .space, "such as `server:7`, `group:9`, `account:alice`")
+    space.isPlaceInWords = true
+    return space
+  }()
+
   static let counts = Shape.resource(
     "UnreadCounts",
     [
@@ -53,7 +59,7 @@ enum FeedEvents {
           .resource(
             "UnreadInSpace",
             [
-              .always("space", .space, "such as `server:7`, `group:9`, `account:alice`"),
+              countedSpace,
               .always("unread", .count, "the number of unread notifications in it"),
             ])), "the spaces with unread notifications"),
       .always(

@@ -4,8 +4,10 @@ package struct SpaceNames {
   private static let countMax = 10_000
 
   private var names: [String: String] = [:]
+  /// The account that reads the notifications; nil if it is not known.
+  private let account: String?
 
-  package init() {}
+  package init(of account: String? = nil) { self.account = account }
 
   package mutating func learn(from content: NotificationContent) {
     guard case .object(let attach)? = content.attach else { return }
@@ -35,13 +37,19 @@ package struct SpaceNames {
     }
   }
 
-  /// `server 12 (Campfire) channel 34`.
+  /// `server 12 (Campfire) channel 34`; the account for what is only for it, as the counts of unread notifications have it.
   package func text(_ content: NotificationContent) -> String {
+    let own = "account" + (account.map { " \($0)" } ?? "")
+    if Self.invitations.contains(content.type) { return own }
     let words = SpacePlace.all(of: content).map { place in
       place.text + (names[place.text].map { " (\($0))" } ?? "")
     }
-    return words.isEmpty ? "account" : words.joined(separator: " ")
+    return words.isEmpty ? own : words.joined(separator: " ")
   }
+
+  /// Invitations to a space that the invited account is not in. They are in the account's own space; their sentences name the
+  /// other.
+  private static let invitations = Set([Catalogue.serverMemberInvite, Catalogue.groupInvitation].map(\.code))
 }
 
 /// A server, a channel, a group or a room.

@@ -45,7 +45,7 @@ private struct Tail {
   let countLimit: Int?
   private var count = 0
   private var wasConnected = false
-  private var names = SpaceNames()
+  private var names: SpaceNames
   private var kickReason: String?
   private var kicker: String?
   private let hasHeard = Latch()
@@ -55,6 +55,7 @@ private struct Tail {
 
   init(invocation: Invocation, countLimit: Int?) {
     self.invocation = invocation
+    names = SpaceNames(of: invocation.actingAccount)
     self.countLimit = countLimit
   }
 

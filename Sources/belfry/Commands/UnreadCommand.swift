@@ -22,7 +22,7 @@ extension Command {
       let listing = Listing<BelfryModel.Notification>(
         limit: try invocation.arguments.listingLimit, pageLimit: 500,
         cursor: invocation.arguments.text("after"))
-      var names = SpaceNames()
+      var names = SpaceNames(of: invocation.actingAccount)
       var requests: [[String]] = []
       let zone = invocation.console.timeZone
       try await invocation.printListing(

@@ -103,6 +103,9 @@ struct AnswerText {
 
   /// The value of a property in one place. Types of notifications have their names.
   func cell(_ value: JSONValue, of property: Property) -> String {
+    if property.isPlaceInWords, case .string(let key) = value {
+      return SpaceID(key: key).map { "\($0.kind.rawValue) \($0.name)" } ?? key
+    }
     guard property.namesTypes else { return cell(value, as: property.shape) }
     switch value {
     case .integer(let code): return Int(exactly: code).map(Self.type) ?? "\(code)"
