@@ -155,9 +155,9 @@ import Testing
     let outcome = try Executable().run("server", "list", "--url", "\(server.url)")
     #expect(
       outcome.out == """
-        SERVER  NAME     OWNER  CREATE TIME          DEFAULT CHANNEL  MEMBER COUNT
-        12      Ringers  alice  2026-01-09 18:02:11  34               2
-        12      Second   alice  2026-01-09 18:02:11  34               2
+        SERVER  NAME     OWNER  MEMBER COUNT  CREATE TIME
+        12      Ringers  alice  2             2026-01-09 18:02:11
+        12      Second   alice  2             2026-01-09 18:02:11
 
         """)
     #expect(server.requests.map(\.target) == ["/v1/servers?limit=100", "/v1/servers?limit=99&cursor=next"])

@@ -47,32 +47,7 @@ import Testing
     #expect(table.lines(columnsLimit: 70)[1].text.hasSuffix("x…"))
     var ids = TextTable(["A", "B"])
     ids.add([id, id])
-    #expect(ids.lines(columnsLimit: 10).map(\.text) == ids.lines)
-  }
-
-  @Test func `where nothing may be cut, a row takes several lines`() {
-    var table = TextTable(
-      ["ID", "SPACE", "TYPE", "FROM", "BODY"], narrowing: .breaking(dispensable: ["TYPE"]))
-    let id = "382947191213498368"
-    table.add([id, "server 3849200285743151439 (Campfire)", "custom", "alice", "Practice is at seven."])
-    table.add([id, "room 12", "custom", "-", "one two"])
-    #expect(table.lines(columnsLimit: 200).map(\.text) == table.lines)
-    #expect(
-      table.lines(columnsLimit: 93).map(\.text).prefix(2) == [
-        "ID                  SPACE                                  FROM   BODY",
-        "\(id)  server 3849200285743151439 (Campfire)  alice  Practice is at seven.",
-      ])
-    #expect(
-      table.lines(columnsLimit: 60) == [
-        .init(text: "\(id)  server 3849200285743151439 (Campfire)", isHead: true),
-        .init(text: "  alice"), .init(text: "  Practice is at seven."),
-        .init(text: "\(id)  room 12", isHead: true), .init(text: "  one two"),
-      ])
-    #expect(
-      table.lines(columnsLimit: 24).map(\.text) == [
-        id, "  server", "  3849200285743151439", "  (Campfire)  alice", "  Practice is at seven.", id,
-        "  room 12", "  one two",
-      ])
+    #expect(ids.lines(columnsLimit: 10).map(\.text) == ["A", "  B", id, "  \(id)"])
   }
 
   @Test func `columns without anything go first, then those of counts and times, and never the first`() {
@@ -90,7 +65,7 @@ import Testing
     var table = TextTable(["TIME", "TARGET"])
     table.add(["2026-01-09 18:02:11", "made=/v1/servers/382947191213498368"])
     #expect(table.lines(columnsLimit: 45)[1].text == "2026-01-09 18:02:11  …vers/382947191213498368")
-    #expect(table.lines(columnsLimit: 20)[1].text == "2026-01-09 18:02:11  …382947191213498368")
+    #expect(table.lines(columnsLimit: 20).last?.text == "  made=/v1/servers/382947191213498368")
   }
 
   @Test func `where an id or a link would be cut, a row takes several lines`() {
@@ -99,7 +74,9 @@ import Testing
     table.add(["2026-01-09 18:02:11", "group assign", "groupId=\(id) accid=alice"])
     #expect(
       table.lines(columnsLimit: 60).map(\.text)
-        == ["2026-01-09 18:02:11  group assign", "  groupId=\(id) accid=alice"])
+        == [
+          "TIME  OPERATION", "  TARGET", "2026-01-09 18:02:11  group assign", "  groupId=\(id) accid=alice",
+        ])
     #expect(table.lines(columnsLimit: 70)[1].text.hasSuffix("groupId=\(id) accid=a…"))
     #expect(table.lines(columnsLimit: 73).map(\.text) == table.lines)
     var links = TextTable(["WEBHOOK ID", "URL", "FAILURE"])
@@ -285,6 +262,33 @@ import Testing
     #expect(text(event) == "2026-01-09 18:02:11  7  server 12 channel 34  custom  alice  hi\\n\\u{1b}[2J")
   }
 
+  @Test
+  func `on a terminal a line breaks between words, and what follows cannot be taken for a line of its own`()
+    throws
+  {
+    let event = FeedEvent.notification(
+      try notification(
+        #","serverId":"12","fromAccount":"alice","body":"Practice is at seven  To accept: this""#),
+      cursor: "c")
+    var terminal = Terminal()
+    terminal.columns = 60
+    let text = FeedLine.text(
+      event, nowMilliseconds: 0, SpaceNames(), on: Console(timeZone: utc, terminal: terminal))
+    #expect(
+      text.split(separator: "\n") == [
+        "2026-01-09 18:02:11  7  server 12  custom  alice  Practice", "  | is at seven To accept: this",
+      ])
+  }
+
+  @Test func `what is only for the account is named like its counts`() throws {
+    let names = SpaceNames(of: "bob")
+    #expect(names.text(try notification(#","body":"hi""#).content) == "account bob")
+    var invitation = try notification(#","serverId":"12""#)
+    #expect(names.text(invitation.content) == "server 12")
+    invitation.content.type = 1
+    #expect(names.text(invitation.content) == "account bob")
+  }
+
   @Test func `a sender's name stands beside the account`() throws {
     let event = FeedEvent.notification(
       try notification(#","fromAccount":"alice","fromNick":"Ally","body":"hi""#), cursor: "c")
@@ -311,10 +315,14 @@ import Testing
     #expect(text(.read(.upTo(nine))) == time + "read everything up to 9")
     #expect(text(.read(.upTo(.last))) == time + "read everything")
     #expect(text(.gap(from: seven, to: nine)) == time + "gap: notifications between 7 and 9 may be missing")
-    #expect(text(.device(["op": "join"])) == time + #"another device: {"op":"join"}"#)
+    #expect(text(.device(["op": "join"])) == time + #"on another device: {"op":"join"}"#)
     #expect(
       text(.device(["of": "group", "operation": "create", "target": ["groupId": "12"]]))
-        == time + "another device: group create (group 12)")
+        == time + "on another device: group create (group 12)")
+    let accepted: JSONValue = [
+      "of": "server", "operation": "acceptInvitation", "device": "phone", "target": ["serverId": "12"],
+    ]
+    #expect(text(.device(accepted)) == time + "on device phone: server accept invitation (server 12)")
     #expect(
       text(.updated(try notification(#","body":"new""#), cursor: "c"))
         == time + "updated 7  account  custom  -  new")

@@ -22,9 +22,16 @@ import Testing
       ["unread", "--url", "\(server.url)"], columns: UInt16(columns), environment: ["NO_COLOR": "1"])
     #expect(screen.code == 0)
     #expect(screen.lines.allSatisfy { VisibleText.columns($0) <= columns }, "\(screen.text)")
+    let row = "382947191213498368  2026-01-09 18:02:11  server 3849200285743151439  custom"
     #expect(
-      screen.lines.first == "382947191213498368  2026-01-09 18:02:11  server 3849200285743151439  alice")
-    let body = screen.lines.dropFirst()
+      screen.lines.prefix(columns == 80 ? 4 : 2)
+        == (columns == 80
+          ? ["ID  TIME  SPACE  TYPE  FROM", "  BODY", row, "  alice"]
+          : [
+            "ID                  TIME                 SPACE                       TYPE    FROM   BODY",
+            row + "  alice",
+          ]))
+    let body = screen.lines.filter { $0.contains("bells") }
     #expect(body.allSatisfy { $0.hasPrefix("  bells") })
     #expect(body.joined().split(separator: " ").count == 40)
   }
@@ -50,7 +57,7 @@ import Testing
     func text(_ environment: [String: String]) throws -> String {
       try TerminalSession.run(["unread", "--url", "\(server.url)"], environment: environment).text
     }
-    #expect(try text([:]).hasPrefix("\u{1b}[1m382947191213498368 "))
+    #expect(try text([:]).contains("\u{1b}[1m382947191213498368 "))
     #expect(try text(["NO_COLOR": ""]).contains("\u{1b}["))
     for none in [["NO_COLOR": "1"], ["TERM": "dumb"], ["TERM": ""]] {
       #expect(try !text(none).contains("\u{1b}["), "\(none)")
@@ -101,6 +108,27 @@ import Testing
       #expect(try Executable().run("secret", "retire", kid, "--data", folder, "--yes").code == 0)
       #expect(!FileManager.default.fileExists(atPath: folder + "/secrets/old"))
     }
+  }
+
+  @Test func `a question names what an id means`() throws {
+    let server = try ScriptedServer { request, _ in
+      request.method == "GET" ? [.answer(200, #"{"serverId":"12","name":"Campfire"}"#)] : [.answer(204)]
+    }
+    let words = ["server", "delete", "12", "--url", "\(server.url)"]
+    let screen = try TerminalSession.run(words, typed: "y\n")
+    #expect(screen.text.contains("Delete for good: server 12 (Campfire)? [y/N] "), "\(screen.text)")
+    #expect(screen.lines.last == "deleted the server: server 12 (Campfire)")
+    #expect(try Executable().run(words + ["--yes"]).out == "deleted the server: server 12\n")
+    #expect(server.requests.map(\.method) == ["GET", "DELETE", "DELETE"])
+  }
+
+  @Test func `an explanation breaks between words`() throws {
+    let explanation =
+      #"{"visible":true,"reason":"all","detail":"It went to everybody of the server.","facts":{}}"#
+    let server = try ScriptedServer { _, _ in [.answer(200, explanation)] }
+    let screen = try TerminalSession.run(
+      ["explain", "7", "--account", "bob", "--url", "\(server.url)"], columns: 30)
+    #expect(screen.lines == ["bob sees 7: it went to", "everybody of the server."])
   }
 
   // MARK: Progress

@@ -72,7 +72,8 @@ package enum ServerRoutes {
   package static let list = endpoint(
     .get, "/v1/servers", .token, "server list", "List the servers the account is a member of",
     query: SharedFields.limit, cursor, answers: .ok(.page("servers", of: shape, "sorted by id")),
-    options: RouteOptions(otherCommands: ["server mine"]))
+    options: RouteOptions(
+      otherCommands: ["server mine"], columns: ["serverId", "name", "owner", "memberCount", "createTime"]))
   package static let show = endpoint(
     .get, server, .token, "server show", "Show a server", path: serverId, refusals: [.notMember],
     answers: .ok(shape))

@@ -24,7 +24,9 @@ extension Command {
       let explanation = try await invocation.client().explain(message, to: account)
       try invocation.print(
         explanation,
-        ExplanationText.lines(explanation, message, account, in: invocation.console.timeZone))
+        ExplanationText.lines(
+          explanation, message, account, in: invocation.console.timeZone,
+          columnsLimit: invocation.console.terminal.columns))
     })
 }
 

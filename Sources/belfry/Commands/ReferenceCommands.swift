@@ -28,7 +28,7 @@ extension Command {
         invocation.console.print(try types.map { try JSONLine.text($0.info) })
         return
       }
-      var table = TextTable(["CODE", "NAME", "IN", "RECEIVERS"], narrowing: .breaking(dispensable: []))
+      var table = TextTable(["CODE", "NAME", "IN", "RECEIVERS"], narrowing: .breaking)
       for type in types { table.add(["\(type.code)", type.name, type.scenes, type.receivers]) }
       invocation.console.print(table)
     })

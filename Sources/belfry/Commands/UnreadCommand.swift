@@ -26,7 +26,7 @@ extension Command {
       var requests: [[String]] = []
       let zone = invocation.console.timeZone
       try await invocation.printListing(
-        listing, header: NotificationText.header, narrowing: .breaking(dispensable: ["TYPE"]),
+        listing, header: NotificationText.header, narrowing: .breaking,
         empty: "nothing is unread",
         page: { limit, cursor in
           // Only the first page waits: after it there is something to print already.

@@ -19,17 +19,12 @@ enum BrokenRow {
     return lines.enumerated().map { TextTable.Line(text: $0.element, isHead: $0.offset == 0) }
   }
 
-  /// Breaks between words only. The terminal itself breaks a word that is longer than a line, and a link or an id can then
-  /// still be copied whole.
+  /// The last cell of a row, below the row.
+  static func below(_ cell: String, columnsLimit: Int) -> [TextTable.Line] {
+    wrapped(cell, indent: indent, columnsLimit).map { TextTable.Line(text: $0) }
+  }
+
   private static func wrapped(_ text: String, indent: String, _ limit: Int) -> [String] {
-    var lines: [String] = []
-    for word in text.split(separator: " ") {
-      if let line = lines.last, VisibleText.columns(line) + 1 + VisibleText.columns(String(word)) <= limit {
-        lines[lines.count - 1] = line + " " + word
-      } else {
-        lines.append((lines.isEmpty ? indent : Self.indent) + word)
-      }
-    }
-    return lines
+    WrappedText.lines(text, indent: indent, hanging: Self.indent, columnsLimit: limit)
   }
 }

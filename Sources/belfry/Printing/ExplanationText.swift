@@ -5,16 +5,25 @@ import FoundationEssentials
 /// Why an account sees a notification or does not, in sentences for a person.
 enum ExplanationText {
   static func lines(
-    _ explanation: Explanation, _ message: MessageID, _ account: AccountID, in zone: TimeZone
+    _ explanation: Explanation, _ message: MessageID, _ account: AccountID, in zone: TimeZone,
+    columnsLimit: Int? = nil
   ) -> [String] {
     var facts = Facts(values: explanation.facts, zone: zone)
     let verb = explanation.visible ? "sees" : "does not see"
     let sentences = [
-      "\(account) \(verb) \(message): \(explanation.detail)", facts.sending(), facts.belonging(account),
+      "\(account) \(verb) \(message): \(continuing(explanation.detail, account))", facts.sending(),
+      facts.belonging(account),
     ]
     // Facts that a newer broker adds are shown as well as possible.
     let rest = TextTable.aligned(FactText.rows(facts.values, in: zone))
-    return sentences.compactMap { $0.map(VisibleText.of) } + rest
+    return sentences.compactMap { $0.map(VisibleText.of) }.flatMap { sentence in
+      columnsLimit.map { WrappedText.lines(sentence, columnsLimit: $0) } ?? [sentence]
+    } + rest
+  }
+
+  /// A sentence behind a colon. It may begin with the name of the account, which stays as it is.
+  private static func continuing(_ sentence: String, _ account: AccountID) -> String {
+    sentence.hasPrefix("\(account) ") ? sentence : sentence.loweringFirst
   }
 
   /// The facts that have not been put into a sentence yet.

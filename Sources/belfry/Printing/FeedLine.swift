@@ -91,14 +91,15 @@ extension FeedLine {
     case .connected, .disconnected, .kicked: words = [event.name]
     }
     let time = TimeText.of(unixMilliseconds: nowMilliseconds, in: console.timeZone)
-    return console.colored(time + "  " + VisibleText.of(words.joined(separator: " ")), event.color)
+    let text = time + "  " + VisibleText.of(words.joined(separator: " "))
+    return WrappedText.line([(text, event.color)], on: console)
   }
 
-  /// An operation by another device of the account: `another device: group create (group 12)`.
+  /// An operation by another device of the account: `on device phone: group create (group 12)`.
   private static func device(_ value: JSONValue) -> String {
     guard case .object(let event) = value, case .string(let scene)? = event["of"],
       case .string(let operation)? = event["operation"]
-    else { return "another device: " + ((try? JSONLine.text(value)) ?? "") }
+    else { return "on another device: " + ((try? JSONLine.text(value)) ?? "") }
     var target: [String] = []
     if case .object(let ids)? = event["target"] {
       target = ids.map { name, id in
@@ -107,8 +108,17 @@ extension FeedLine {
         return "\(word) \((try? JSONLine.text(id)) ?? "")"
       }
     }
-    return "another device: \(scene) \(operation)"
+    let device = if case .string(let name)? = event["device"] { "device \(name)" } else { "another device" }
+    return "on \(device): \(scene) \(spaced(operation))"
       + (target.isEmpty ? "" : " (\(target.joined(separator: ", ")))")
+  }
+
+  /// `acceptInvitation` as `accept invitation`.
+  private static func spaced(_ name: String) -> String {
+    name.reduce(into: "") { text, character in
+      if character.isUppercase { text.append(" ") }
+      text.append(character.lowercased())
+    }
   }
 
   /// The command that accepts the invitation or application that an event is. It has a line of its own: a text of others
@@ -144,10 +154,8 @@ extension FeedLine {
       (NotificationText.substance(content, names, to: receivers, in: console.timeZone), nil),
       (meaning(of: audience), .faint),
     ]
-    return cells.filter { !$0.text.isEmpty }.map { cell in
-      let text = VisibleText.of(cell.text)
-      return cell.color.map { console.colored(text, $0) } ?? text
-    }.joined(separator: "  ")
+    return WrappedText.line(
+      cells.filter { !$0.text.isEmpty }.map { (VisibleText.of($0.text), $0.color) }, on: console)
   }
 }
 

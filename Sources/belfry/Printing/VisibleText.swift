@@ -79,12 +79,18 @@ enum VisibleText {
     return digits >= idDigitsMin ? text.suffix(digits) : nil
   }
 
-  /// The ids and links in a text.
+  /// The ids, links and addresses in a text.
   static func wordsKeptWhole(in text: String) -> [Substring] {
     text.split(separator: " ").flatMap { word in
-      if word.contains("http://") || word.contains("https://") { return [word] }
+      if word.contains("://") || isAddress(word) { return [word] }
       return word.split { !($0.isASCII && $0.isNumber) }.filter { $0.count >= idDigitsMin }
     }
+  }
+
+  /// True for a host with a port, such as `10.0.0.2:6379`. A time of day looks the same, and is never cut either.
+  private static func isAddress(_ word: Substring) -> Bool {
+    let port = word.reversed().prefix { $0.isASCII && $0.isNumber }
+    return (2...5).contains(port.count) && word.dropLast(port.count).last == ":" && word.first != ":"
   }
 
   /// The longest beginning that fits, an ellipsis showing that there was more. A text that ends with an id keeps its end, since
