@@ -28,6 +28,32 @@ import Testing
     #expect(json.out == (try ExecutableTests.sorted(explanation)))
   }
 
+  @Test(arguments: [
+    ("It went to everybody of the server.", "bob sees 7: it went to everybody of the server.\n"),
+    ("Bob is not named.", "Bob sees 7: Bob is not named.\n"),
+  ])
+  func `a sentence goes on behind the colon`(detail: String, said: String) throws {
+    let explanation = #"{"visible":true,"reason":"all","detail":"\#(detail)","facts":{}}"#
+    let server = try ScriptedServer { _, _ in [.answer(200, explanation)] }
+    let account = String(said.prefix { $0 != " " })
+    #expect(
+      try Executable().run("explain", "7", "--account", account, "--url", "\(server.url)").out == said)
+  }
+
+  @Test func `the list of webhooks shows what each copies`() throws {
+    let webhook =
+      #"{"webhookId":"12","url":"https://a.example/","format":"belfry","createdAt":0,"enabled":true"#
+    let server = try ScriptedServer { _, _ in
+      [
+        .answer(
+          200, #"{"webhooks":[\#(webhook),"types":[100],"spaces":["server:7"]},\#(webhook)}],"cursor":null}"#)
+      ]
+    }
+    let lines = try Executable().run("webhook", "list", "--url", "\(server.url)").out.split(separator: "\n")
+    #expect(lines.count == 3 && lines[1].contains("  custom (100)  server:7  "), "\(lines)")
+    #expect(lines[2].contains("  all           all       "), "\(lines)")
+  }
+
   @Test func `the audit record is a table of what was done since a time`() throws {
     let entry =
       #"{"time":1767981731000,"caller":"office","role":"app","account":"bob","operation":"server create","#

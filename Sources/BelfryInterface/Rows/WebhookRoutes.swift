@@ -36,8 +36,8 @@ package enum WebhookRoutes {
   private static let properties: [Property] = [
     .always("webhookId", .id, "its id"),
     .always("url", .text, "the URL that copies are posted to"),
-    .sometimes("types", .list(.count), "the types that are copied; absent: all"),
-    .sometimes("spaces", .list(.text), "the spaces that are copied from; absent: all"),
+    Property("types", .list(.count), "the types that are copied; absent: all", wordIfAbsent: "all"),
+    Property("spaces", .list(.text), "the spaces that are copied from; absent: all", wordIfAbsent: "all"),
     .sometimes("env", .text, "the `env` of notifications that are copied; absent: all"),
     .always("format", .choice(WebhookFormat.self), "the format of a copy"),
     .always("createdAt", .time, "when it was created"),
@@ -70,7 +70,9 @@ package enum WebhookRoutes {
   package static let list = endpoint(
     .get, "/v1/webhooks", .trusted, "webhook list", "List the webhooks", query: limit,
     answers: .ok(.page("webhooks", of: webhook, "sorted by id")),
-    options: RouteOptions(columns: ["webhookId", "url", "enabled", "failingSince", "failure"]))
+    options: RouteOptions(columns: [
+      "webhookId", "url", "types", "spaces", "enabled", "failingSince", "failure",
+    ]))
   package static let show = endpoint(
     .get, "/v1/webhooks/{webhookId}", .trusted, "webhook show", "Show a webhook and its backlog",
     path: webhookId, answers: .ok(webhook))

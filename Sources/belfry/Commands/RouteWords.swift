@@ -67,7 +67,12 @@ extension Property {
     let meaning = meaning.replacing(" in seconds", with: "").replacing(
       " in milliseconds since 1970", with: "")
     let parts = meaning.split(separator: "; ", maxSplits: 1)
-    return (["\(parts.first ?? ""): \(rule)"] + parts.dropFirst()).joined(separator: "; ")
+    let start = parts.first ?? ""
+    // "the duration: a duration such as" says the word twice.
+    let repeated = "a \(start.split(separator: " ").last ?? "") such as"
+    let ruled =
+      rule.hasPrefix(repeated) ? "\(start), such as\(rule.dropFirst(repeated.count))" : "\(start): \(rule)"
+    return ([ruled] + parts.dropFirst().map(String.init)).joined(separator: "; ")
   }
 
   /// One word as the wire has it.
