@@ -13,6 +13,11 @@ import Testing
     (["room", "update", "12", "--topic", "x"], "--subject TEXT"),
     (["account", "prefer", "--space", "server:12", "--clear"], "--forget"),
     (["server", "destroy", "12"], "server delete"), (["channel", "ban", "12", "bob"], "channel block"),
+    (["group", "update", "12", "--announcement", "x"], "belfry group announce GROUP --announcement TEXT"),
+    (["room", "microphone", "12", "--on", "on"], "--on true"),
+    (["webhook", "update", "12", "--enabled", "off"], "--enabled false"),
+    (["channel", "mutes", "12", "34"], "channel muted"), (["room", "mine"], "room list"),
+    (["channel", "mine", "12"], "channel list"), (["notification", "show", "12"], "unread or explain"),
   ])
   func `the refusal shows the right words`(words: [String], meant: String) throws {
     let outcome = try Executable().run(words)
@@ -75,6 +80,49 @@ import Testing
     #expect(second.err.contains("--expire-at counts from each attempt"), "\(second.err)")
     let third = try Executable().run(words + ["2096-12-24 18:00", "--client-id", "c"])
     #expect(third.err.contains("was already used for other content"), "\(third.err)")
+  }
+
+  @Test func `a channel without its server is told how to be given`() throws {
+    let failed = #"{"failed":[{"serverId":"34","code":"notFound","detail":"there is no server 34"}]}"#
+    let server = try ScriptedServer { _, _ in [.answer(200, failed)] }
+    let outcome = try Executable().run("subscribe", "34", "--url", "\(server.url)")
+    #expect(
+      outcome.err.hasSuffix("\n  a channel is given with its server: SERVER/CHANNEL\n"), "\(outcome.err)")
+  }
+
+  @Test func `a word that was left out is not named`() throws {
+    let problem =
+      #"{"status":404,"title":"x","detail":"no such invitation is pending","code":"notFound","field":"requestId"}"#
+    let server = try ScriptedServer { _, _ in [.answer(404, problem, type: "application/problem+json")] }
+    let outcome = try Executable().run("server", "accept", "12", "--as", "bob", "--url", "\(server.url)")
+    #expect(outcome.err == "belfry: notFound: no such invitation is pending\n")
+  }
+
+  @Test func `a token may be copied with its scheme`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(200, "{}")] }
+    #expect(try Executable().run("stats", "--token", "Bearer  abc ", "--url", "\(server.url)").code == 0)
+    #expect(server.requests.map { $0.headers["authorization"] } == ["Bearer abc"])
+  }
+
+  @Test(arguments: [
+    (["account", "end", "nothere"], #"{"ended":0}"#, "no stream was open on the device: device nothere\n"),
+    (["account", "end", "phone"], #"{"ended":2}"#, "ended the streams of the device: device phone\n"),
+    (
+      ["read", "77"], #"{"read":0}"#,
+      "0 marked read: each was read before, or the account has no notification"
+    ),
+    (["read", "--up-to", "all"], #"{"read":0}"#, "0 marked read: nothing up to there was unread\n"),
+    (
+      ["room", "microphone", "12", "lea", "--on", "false"], "{}",
+      "switched the microphone off: room 12, lea\n"
+    ),
+  ])
+  func `a confirmation says what happened`(words: [String], answer: String, said: String) throws {
+    let server = try ScriptedServer { _, _ in
+      [answer == "{}" ? .answer(204) : .answer(200, answer)]
+    }
+    let outcome = try Executable().run(words + ["--url", "\(server.url)"])
+    #expect(outcome.out.hasPrefix(said), "\(outcome)")
   }
 
   @Test func `the inviter in place of an invitation is told how to be named`() throws {

@@ -99,8 +99,12 @@ package struct RouteOptions: Sendable {
   /// Other names of the command, which work, too: earlier ones, and those that it has by analogy to other spaces.
   package var otherCommands: [String] = []
   package var hasCommand = true
-  /// The text that the command line prints after success: a few words in the past tense, such as `banned`.
+  /// The text that the command line prints after success: a few words in the past tense, such as `banned`. `{on}` stands
+  /// for the value of that flag of the body: on or off.
   package var done: String?
+  /// The field of an answer that counts what was done, and the words that the command line prints in place of ``done`` if it
+  /// is 0.
+  package var nothingDone: (field: String, words: String)?
   /// The question that the command line asks first, such as `Delete for good`; nil if it goes on without asking.
   package var question: String?
   /// A second command for the caller's own account; nil if there is none.

@@ -34,11 +34,14 @@ package enum AccountStreamRoutes {
     .delete, "/v1/account/streams", .token, "account end", "End all streams of an account",
     answers: .ok(ended),
     options: RouteOptions(
-      command: "account end-all", done: "ended the streams", question: "End all streams of the account"))
+      command: "account end-all", done: "ended the streams", nothingDone: ("ended", "no stream was open"),
+      question: "End all streams of the account"))
   package static let endOnDevice = endpoint(
     .delete, "/v1/account/streams/{deviceId}", .token, "account endDevice",
     "End the streams of one device of an account", path: deviceId, answers: .ok(ended),
-    options: RouteOptions(command: "account end", done: "ended the streams of the device"))
+    options: RouteOptions(
+      command: "account end", done: "ended the streams of the device",
+      nothingDone: ("ended", "no stream was open on the device")))
   package static let revoke = endpoint(
     .post, "/v1/account/revoke", .token, "account revoke",
     "Revoke all tokens of an account and end its streams", answers: .ok(revoked),

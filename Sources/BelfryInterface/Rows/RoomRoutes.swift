@@ -177,5 +177,5 @@ extension RoomRoutes {
     accid,
     body: on.needed, operation: SetMicrophone.self,
     options: RouteOptions(
-      done: "switched the microphone", accountMayBeLeftOut: true, example: ["on": "false"]))
+      done: "switched the microphone {on}", accountMayBeLeftOut: true, example: ["on": "false"]))
 }

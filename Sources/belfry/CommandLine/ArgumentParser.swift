@@ -64,7 +64,8 @@ struct ArgumentParser {
     guard let option = command.option(named: name) else {
       throw UsageError(
         "there is no option --\(name)",
-        suggestion: standingAlone(name) ?? calledElsewhere(name) ?? placeOfAccounts(name) ?? nearest(name))
+        suggestion: standingAlone(name) ?? calledElsewhere(name) ?? placeOfAccounts(name)
+          ?? otherCommand(with: name) ?? nearest(name))
     }
     switch option.kind {
     case .flag:
@@ -77,7 +78,8 @@ struct ArgumentParser {
       guard choices.contains(value) || option.otherChoices.contains(value) else {
         throw UsageError(
           "--\(name) is \(choices.joined(separator: " or ")), not \(value)",
-          suggestion: NearestWord.to(value, among: choices))
+          suggestion: option.meant(by: value).map { "--\(name) \($0)" }
+            ?? NearestWord.to(value, among: choices))
       }
       try once(option, value)
     case .list:
@@ -143,6 +145,19 @@ struct ArgumentParser {
   private func standingAlone(_ name: String) -> String? {
     let operand = command.operands.first { $0.name.lowercased() == name.lowercased() }
     return operand.map { "\($0.name) without --\(name): belfry \(command.usage)" }
+  }
+
+  /// The hint for `group update --announcement`: the command of the same group that has the option, if it is the only one.
+  private func otherCommand(with name: String) -> String? {
+    guard let group = command.group else { return nil }
+    let others = CommandTable.belfry.commands.filter { other in
+      other.group == group && other.options.contains { $0.name == name }
+    }
+    guard others.count == 1, let option = others[0].options.first(where: { $0.name == name }) else {
+      return nil
+    }
+    let usage = others[0].usage
+    return "belfry \(usage)" + (usage.contains("--\(name) ") ? "" : " \(option.form)")
   }
 
   private static let accountWords: Set<String> = [
@@ -224,6 +239,15 @@ extension Command {
 }
 
 extension CommandOption {
+  /// The choice that another word for yes or no means; nil for any other word.
+  fileprivate func meant(by word: String) -> String? {
+    guard case .choice(let choices) = kind, choices.count == 2 else { return nil }
+    let word = word.lowercased()
+    return [["true", "on", "yes", "1", "enable"], ["false", "off", "no", "0", "disable"]]
+      .first { $0.contains(word) }
+      .flatMap { words in choices.first { words.contains($0) } }
+  }
+
   fileprivate var isChoice: Bool { if case .choice = kind { true } else { false } }
 
   /// True if a word looks like a value of the option.

@@ -11,7 +11,7 @@ struct RefusalText {
   func sentence(_ error: BelfryError) -> String {
     let reason = error.callbackCode.map { " (the callback's code: \($0))" } ?? ""
     let detail = translated(error.detail) + reason
-    guard let field = error.field.map(typed) else { return detail }
+    guard let field = error.field.map(typed), !mayBeLeftOut(field) else { return detail }
     let verb = detail.prefix { $0 != " " }
     let goesOn = ["must", "is", "has", "are", "cannot", "needs", "stands"].contains { $0 == verb }
     return goesOn ? "\(field) \(detail)" : "\(detail) (\(field))"
@@ -31,8 +31,13 @@ struct RefusalText {
     let options = command?.options ?? []
     let option = options.first { $0.field == field } ?? options.first { $0.name == name }
     if let option { return "--\(option.name)" }
-    let operand = Self.operands[name] ?? name.uppercased()
-    return command?.operands.first { $0.name == operand }?.name
+    let words = [name.uppercased(), Self.operands[name]]
+    return command?.operands.first { words.contains($0.name) }?.name
+  }
+
+  /// True for an operand that was probably not typed: its name would puzzle.
+  private func mayBeLeftOut(_ word: String) -> Bool {
+    command?.operands.contains { $0.name == word && !$0.isRequired } ?? false
   }
 
   /// Operands that have another name than the field.

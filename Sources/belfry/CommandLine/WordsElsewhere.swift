@@ -10,7 +10,8 @@ enum WordsElsewhere {
     "users": ["members"], "participants": ["members"], "requests": ["applications"],
     "info": ["show"], "get": ["show"], "ls": ["list"], "set": ["update"], "edit": ["update"],
     "rename": ["update"], "new": ["create"], "open": ["create"],
-    "silence": ["mute"], "blacklist": ["ban", "block"], "whitelist": ["allow"],
+    "silence": ["mute"], "mutes": ["muted"], "mine": ["list"], "blacklist": ["ban", "block"],
+    "whitelist": ["allow"],
   ]
 
   /// Two words that mean a command of another group, where the last word alone would lead to a wrong one.
@@ -19,6 +20,7 @@ enum WordsElsewhere {
   /// Two words that may mean two commands. Neither is the other name of one: `group remove` removes a member, and somebody who
   /// expects the same of `server remove` must not delete the server.
   static let ambiguous = [
+    "notification show": "unread or explain", "notification list": "unread",
     "server remove": "member remove or server delete",
     "channel remove": "channel remove-member or channel delete",
   ]

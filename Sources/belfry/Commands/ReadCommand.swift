@@ -37,8 +37,16 @@ extension Command {
         count += try await client.markRead(items: Array(items.prefix(itemsPerCall)))
         items = items.dropFirst(itemsPerCall)
       }
-      try invocation.print(["read": count], ["\(count) marked read"])
+      try invocation.print(["read": count], [sentence(count, isUpTo: upTo != nil)])
     })
+
+  /// Nothing is an error here, so a zero has its possible reasons with it.
+  private static func sentence(_ count: Int, isUpTo: Bool) -> String {
+    guard count == 0 else { return "\(count) marked read" }
+    return isUpTo
+      ? "0 marked read: nothing up to there was unread"
+      : "0 marked read: each was read before, or the account has no notification with this id"
+  }
 
   /// The most the broker takes at a time.
   private static let itemsPerCall = 500

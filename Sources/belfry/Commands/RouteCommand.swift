@@ -38,7 +38,12 @@ private struct RouteRun {
     let parts = try request.parts(
       invocation.arguments, last: try await request.wordLeftOut(by: invocation))
     let client = try invocation.client()
-    if let question = request.question { try invocation.confirm("\(parts.sentence(question))?") }
+    var names: [String: String] = [:]
+    if let question = request.question {
+      // An id alone does not show that it is the wrong one.
+      if invocation.willAsk { names = await request.namesOfPlaces(parts, by: client) }
+      try invocation.confirm("\(parts.sentence(question, names))?")
+    }
     if let items = route.listedItems {
       return try await list(items) { limit, cursor in
         let page = parts.query + [("limit", "\(limit)")] + (cursor.map { [("cursor", $0)] } ?? [])
@@ -46,7 +51,7 @@ private struct RouteRun {
       }
     }
     let answer = try await perform(parts, by: client)
-    try show(answer, parts)
+    try show(answer, parts, names)
     if let failure = answer?.failedDelivery { throw failure }
   }
 
@@ -71,15 +76,16 @@ private struct RouteRun {
     return answer
   }
 
-  private func show(_ answer: JSONValue?, _ parts: RouteRequest.Parts) throws {
+  /// - Parameter names: those of the places that are known, by the words of each: `server 12`.
+  private func show(_ answer: JSONValue?, _ parts: RouteRequest.Parts, _ names: [String: String]) throws {
     guard let answer, case .json(let shape)? = route.outcomes.first?.content else {
-      let line = parts.sentence(request.done ?? "done")
+      let line = parts.sentence(request.sentenceOfDone(nil, parts) ?? "done", names)
       return try invocation.print(["done": true] as JSONValue, [VisibleText.of(line)])
     }
-    if !invocation.printsJSON, let done = request.done {
+    if !invocation.printsJSON, let done = request.sentenceOfDone(answer, parts) {
       // The path of a new thing names the space that it is in; its own id follows in the answer.
       let isNew = route.outcomes.first?.status == 201
-      invocation.console.print([isNew ? done : VisibleText.of(parts.sentence(done))])
+      invocation.console.print([isNew ? done : VisibleText.of(parts.sentence(done, names))])
     }
     let text = AnswerText(timeZone: invocation.console.timeZone)
     if !invocation.printsJSON, let table = text.table(answer, as: shape) {
@@ -129,8 +135,35 @@ private struct RouteRun {
 }
 
 extension RouteRequest.Parts {
-  /// `deleted the server: server 12`.
-  fileprivate func sentence(_ words: String) -> String { place.map { "\(words): \($0)" } ?? words }
+  /// `deleted the server: server 12 (Campfire)`.
+  fileprivate func sentence(_ words: String, _ names: [String: String]) -> String {
+    guard let place else { return words }
+    let named = place.components(separatedBy: ", ").map { part in
+      part + (names[part].map { " (\($0))" } ?? "")
+    }
+    return "\(words): \(named.joined(separator: ", "))"
+  }
+}
+
+extension RouteRequest {
+  /// Asks the broker for the names of the server, the channel, the group or the room that the path names. A place that it does
+  /// not show has none.
+  fileprivate func namesOfPlaces(_ parts: Parts, by client: BelfryClient) async -> [String: String] {
+    var names: [String: String] = [:]
+    for (index, property) in route.pathProperties.enumerated() {
+      guard let shown = Self.showing[property.name],
+        case .object(let info)? = try? await client.perform(shown, Array(parts.path.prefix(index + 1))),
+        case .string(let name)? = info["name"] ?? info["subject"], !name.isEmpty
+      else { continue }
+      names["\(property.commandName) \(parts.path[index])"] = name
+    }
+    return names
+  }
+
+  private static let showing = [
+    "serverId": ServerRoutes.show.route, "channelId": ChannelRoutes.show.route,
+    "groupId": GroupRoutes.show.route, "roomId": RoomRoutes.show.route,
+  ]
 }
 
 extension Route.Access {

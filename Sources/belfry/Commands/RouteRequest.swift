@@ -22,6 +22,19 @@ struct RouteRequest: Sendable {
   var summary: String { own?.summary ?? route.summary }
   var otherNames: [String] { own == nil ? route.options.otherCommands : [] }
   var done: String? { own?.done ?? route.options.done }
+  /// The words for what was done; nil if the route has none.
+  func sentenceOfDone(_ answer: JSONValue?, _ parts: Parts) -> String? {
+    if let (field, words) = route.options.nothingDone, case .object(let members)? = answer,
+      members[field] == 0
+    {
+      return words
+    }
+    guard let done, case .object(let body)?? = parts.bodies.first else { return done }
+    return body.reduce(done) { text, field in
+      guard case .bool(let flag) = field.value else { return text }
+      return text.replacing("{\(field.key)}", with: flag ? "on" : "off")
+    }
+  }
   var question: String? { own?.question ?? route.options.question }
   var isOwn: Bool { own != nil }
   var accountMayBeLeftOut: Bool { isOwn || route.options.accountMayBeLeftOut }

@@ -66,7 +66,13 @@ extension Invocation {
     for failure in failures.dropLast() {
       console.complain("belfry: \(failure.code): \(failure.sentence)")
     }
-    if let last = failures.last { throw CommandFailure(code: last.code, detail: last.sentence) }
+    if let last = failures.last {
+      // A channel's id alone is taken for a server's.
+      let mayBeChannel = failures.contains { $0.code == "notFound" && $0.place.channel == nil }
+      throw CommandFailure(
+        code: last.code, detail: last.sentence,
+        advice: mayBeChannel ? "a channel is given with its server: SERVER/CHANNEL" : nil)
+    }
   }
 }
 

@@ -66,6 +66,9 @@ extension CommandOption {
 }
 
 extension Invocation {
+  /// True if ``confirm(_:)`` asks somebody.
+  var willAsk: Bool { !arguments.isSet("yes") && console.terminal.canAsk }
+
   /// Asks before a change that cannot be undone, unless `--yes` was given. The command must have the option
   /// ``CommandOption/yes``.
   func confirm(_ question: String) throws {
