@@ -24,13 +24,14 @@ extension WebhookStage {
       }, body)
   }
 
+  /// - Parameter origin: the scheme and the host by which the server is reached.
   @discardableResult
   func register(
-    _ server: ScriptedServer, at broker: TestBroker, _ more: String = ""
+    _ server: ScriptedServer, at broker: TestBroker, _ more: String = "", origin: String = "http://127.0.0.1"
   ) throws -> (id: String, secret: String) {
     let made = try broker.ask(
       "POST", "/v1/webhooks", as: try broker.token("app", .app),
-      #"{"url":"http://127.0.0.1:\#(server.port)/copies"\#(more)}"#)
+      #"{"url":"\#(origin):\#(server.port)/copies"\#(more)}"#)
     try #require(made.status == 201, "\(made)")
     return (try #require(made.json["webhookId"]?.text), try #require(made.json["secret"]?.text))
   }
