@@ -39,7 +39,8 @@ package final class ShardSubscriber {
   private let limits: RedisLimits
   private var nodes: [Address: Node] = [:]
   private var homes: [Int: Home] = [:]
-  private var pauses: [String: [Pause]] = [:]
+  /// The callers that are subscribing to each channel.
+  private var attempts: [String: [Attempt]] = [:]
   private var isStarted = false
   /// True if the nodes have said that they are a cluster.
   private var isOfCluster = false
@@ -163,21 +164,40 @@ extension ShardSubscriber {
   /// then on arrive. If the function throws, the channel is not subscribed, unless an earlier call for the same channel has
   /// succeeded.
   package func subscribe(_ channel: String) async throws(RedisError) {
+    let attempt = Attempt()
+    attempts[channel, default: []].append(attempt)
+    defer { forget(attempt, at: channel) }
     let slot = ClusterSlot.of(key: channel)
     let deadline = ContinuousClock.now + limits.commandTimeout
     while true {
       let address = try home(of: slot)
       guard let node = nodes[address] else { throw cluster.unserved(slot) }
-      do throws(RedisError) {
-        try await node.subscriber.subscribe(channel)
+      let failure = await tryOnce(channel, with: node.subscriber)
+      try attempt.check(channel)
+      if let failure {
+        guard isRefused(failure, as: slot, at: address), .now < deadline else { throw failure }
+        try? await loop.sleep(for: Self.retryPause)
+        try attempt.check(channel)
+      } else {
         // The only node may have said meanwhile that it is part of a cluster, or the slot may have moved.
         if !cluster.isCluster || homes[slot]?.address == address { return }
         unsubscribe(channel, at: address)
-      } catch {
-        guard isRefused(error, as: slot, at: address), .now < deadline else { throw error }
-        try await pause(before: channel)
       }
     }
+  }
+
+  private func tryOnce(_ channel: String, with subscriber: RedisSubscriber) async -> RedisError? {
+    do throws(RedisError) {
+      try await subscriber.subscribe(channel)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func forget(_ attempt: Attempt, at channel: String) {
+    attempts[channel]?.removeAll { $0 === attempt }
+    if attempts[channel]?.isEmpty == true { attempts[channel] = nil }
   }
 
   /// True if the subscription failed because the slot is elsewhere.
@@ -190,26 +210,20 @@ extension ShardSubscriber {
     return cluster.isCluster && homes[slot]?.address != address
   }
 
-  /// - Throws: `unsubscribed` if the channel is not wanted any more after the pause.
-  private func pause(before channel: String) async throws(RedisError) {
-    let pause = Pause()
-    pauses[channel, default: []].append(pause)
-    try? await loop.sleep(for: Self.retryPause)
-    pauses[channel]?.removeAll { $0 === pause }
-    if pauses[channel]?.isEmpty == true { pauses[channel] = nil }
-    if pause.isEnded {
-      throw RedisError(.unsubscribed, cause: "unsubscribed meanwhile", place: channel)
-    }
-  }
-
-  /// A pause before a channel is subscribed once more.
-  private final class Pause {
+  /// One caller's subscription, over all of its tries. The channel may be unsubscribed at any moment in which the caller
+  /// waits, also between two tries, when no node knows of it. Another try would then subscribe it for nobody, and for ever.
+  private final class Attempt {
     var isEnded = false
+
+    /// - Throws: `unsubscribed` if the channel was unsubscribed since the attempt began.
+    func check(_ channel: String) throws(RedisError) {
+      if isEnded { throw RedisError(.unsubscribed, cause: "unsubscribed meanwhile", place: channel) }
+    }
   }
 
   /// Ends the subscription. No message of the channel is delivered from now on.
   package func unsubscribe(_ channel: String) {
-    for pause in pauses[channel] ?? [] { pause.isEnded = true }
+    for attempt in attempts[channel] ?? [] { attempt.isEnded = true }
     guard cluster.isCluster else {
       unsubscribe(channel, at: cluster.endpoint.address)
       return
