@@ -1,6 +1,6 @@
 import BelfrySystem
 
-/// Looks at files at intervals, and when it is asked to. It runs on its own thread, because files may be on a
+/// Looks at files and disks at intervals, and when it is asked to. It runs on its own thread, because they may be on a
 /// slow network.
 final class FileWatch: Sendable {
   /// The longest time for which a broker accepts a key that was removed, refuses a key that was added, or

@@ -35,6 +35,7 @@ package final class EmbeddedRedis: Sendable {
   private let disk: DiskSpace
   /// True if the redis-server has ended, or did not start, while its disk was full.
   private let hasEndedOnFullDisk = Atomic(false)
+  private let knownFreeDiskBytes = Mutex<Int?>(nil)
 
   private struct Running {
     let supervisor: RedisSupervisor
@@ -87,19 +88,26 @@ package final class EmbeddedRedis: Sendable {
       throw error
     }
     running.withLock { $0 = Running(supervisor: supervisor, thread: thread) }
+    lookAtDisk()
   }
 
-  /// True from an end of the redis-server on a full disk until the disk has room. A start between does not count, since a
-  /// redis-server may start on a full disk and end again with its first write. May be asked from any thread.
-  package var isDiskFull: Bool {
-    guard hasEndedOnFullDisk.load(ordering: .relaxed) else { return false }
-    if disk.freeBytesWhileFull != nil { return true }
-    hasEndedOnFullDisk.store(false, ordering: .relaxed)
-    return false
-  }
+  /// True from an end of the redis-server on a full disk until a look at the disk finds room. A start between does not
+  /// count, since a redis-server may start on a full disk and end again with its first write. May be asked from any thread.
+  package var isDiskFull: Bool { hasEndedOnFullDisk.load(ordering: .relaxed) }
 
-  /// The bytes that are free on the disk of its folder; nil if nobody knows.
-  package var freeDiskBytes: Int? { disk.freeBytes(disk.folder) }
+  /// The bytes that were free on the disk of its folder at the last look; nil if nobody knows. May be asked from any thread.
+  package var freeDiskBytes: Int? { knownFreeDiskBytes.withLock { $0 } }
+
+  /// Looks how much room the disk has. A disk that hangs keeps its thread waiting, so no event loop may call it.
+  package func lookAtDisk() {
+    // An end that comes during the look may be about less room than the look finds.
+    let hadEnded = isDiskFull
+    let free = disk.freeBytes(disk.folder)
+    knownFreeDiskBytes.withLock { $0 = free }
+    if hadEnded, free.map({ DiskSpace.isFull(freeBytes: $0) }) != true {
+      hasEndedOnFullDisk.store(false, ordering: .relaxed)
+    }
+  }
 
   private func note(_ event: Event) {
     if case .diskFull = event { hasEndedOnFullDisk.store(true, ordering: .relaxed) }

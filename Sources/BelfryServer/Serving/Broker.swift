@@ -52,8 +52,10 @@ final class Broker: Sendable {
   private let redis: RedisEndpoint
   /// True if the disk of the embedded Redis is full. Always false for a Redis of the operator's own.
   let isDiskFull: @Sendable () -> Bool
-  /// The bytes that are free on the disk of the embedded Redis; nil for a Redis of the operator's own, or if nobody knows.
+  /// The bytes that were free on the disk of the embedded Redis at the last look; nil for a Redis of the operator's own, or
+  /// if nobody knows.
   let freeDiskBytes: @Sendable () -> Int?
+  private let lookAtDisk: (@Sendable () -> Void)?
   private let loops: [ServingLoop]
   private let startedAt = ContinuousClock.now
 
@@ -61,16 +63,18 @@ final class Broker: Sendable {
   ///   - redisURL: the configured URL, or that of the embedded Redis.
   ///   - readKeys: reads the keys as they are configured now; nil if they never change.
   ///   - isDiskFull: true if the embedded Redis has ended, or did not start, on a full disk.
-  ///   - freeDiskBytes: the free bytes on that disk; nil if there is no embedded Redis, or if nobody knows.
+  ///   - freeDiskBytes: the free bytes on that disk at the last look; nil if there is no embedded Redis, or if nobody knows.
+  ///   - lookAtDisk: looks at that disk, for the two above. It may block.
   init(
     _ configuration: Configuration, keys: TokenKeys, redisURL: String, pushKey: VAPIDKey? = nil,
     certificate: ServerCertificate? = nil, readKeys: RereadFiles<TokenKeys>.Reading? = nil,
     isDiskFull: @escaping @Sendable () -> Bool = { false },
-    freeDiskBytes: @escaping @Sendable () -> Int? = { nil }
+    freeDiskBytes: @escaping @Sendable () -> Int? = { nil }, lookAtDisk: (@Sendable () -> Void)? = nil
   ) throws(StartError) {
     self.configuration = configuration
     self.isDiskFull = isDiskFull
     self.freeDiskBytes = freeDiskBytes
+    self.lookAtDisk = lookAtDisk
     self.certificate = certificate
     crossOrigin = CrossOrigin(configuration.browsers)
     self.pushKey = pushKey
@@ -157,7 +161,7 @@ final class Broker: Sendable {
         from: keys, reading: read, onFailure: "new token keys are unusable, the earlier ones stay in use"
       ) { [self] in take($0) }
     }
-    return [keyFiles.map { $0.look }, certificate.map { $0.look }].compactMap { $0 }
+    return [keyFiles.map { $0.look }, certificate.map { $0.look }, lookAtDisk].compactMap { $0 }
   }
 
   /// Reads the files of keys and certificates again, without waiting for the next interval. Called from any

@@ -30,7 +30,7 @@ package enum Serve {
       try Broker(
         configuration, keys: keys, redisURL: url, pushKey: pushKey, certificate: certificate,
         readKeys: readKeys, isDiskFull: { embedded?.isDiskFull ?? false },
-        freeDiskBytes: { embedded?.freeDiskBytes })
+        freeDiskBytes: { embedded?.freeDiskBytes }, lookAtDisk: embedded.map { $0.lookAtDisk })
     }
     guard let url = configuration.redisURL else {
       // This is checked before Redis is started. A broker that cannot listen would have to stop Redis again.

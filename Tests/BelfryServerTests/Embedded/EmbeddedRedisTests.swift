@@ -85,6 +85,7 @@ import Testing
         }
         #expect(isWaiting && redis.isDiskFull)
         freeBytes.change(to: .max)
+        redis.lookAtDisk()
         #expect(!redis.isDiskFull)
       }
       let isBack = Poll.until(.now + .seconds(60)) {
@@ -95,6 +96,21 @@ import Testing
         if case .diskFull(let place, _) = event { place } else { nil }
       }
       #expect(reports == (isFull ? [folder.path + "/redis"] : []))
+    }
+  }
+
+  /// Event loops ask, and a disk that hangs must not hold them up.
+  @Test func theDiskIsNotLookedAtWhenSomebodyAsks() async throws {
+    try await withDataFolder { folder in
+      let freeBytes = FreeBytes(1)
+      let redis = try EmbeddedRedis(
+        in: folder, settings: EmbeddedRedisSettings(), freeDiskBytes: freeBytes.read)
+      #expect(redis.freeDiskBytes == nil)
+      redis.lookAtDisk()
+      freeBytes.change(to: 2)
+      #expect(redis.freeDiskBytes == 1)
+      redis.lookAtDisk()
+      #expect(redis.freeDiskBytes == 2)
     }
   }
 
