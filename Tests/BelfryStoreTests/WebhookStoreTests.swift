@@ -254,6 +254,35 @@ import Testing
     }
   }
 
+  /// Redis does nothing else during a call. No lane may begin before the replay has reached all spaces, and a broker that
+  /// dies leaves it to those that claim.
+  @Test func aReplayReachesSoManySpacesInOneCall() async throws {
+    try await withBroker { broker, _ in
+      try await broker.makeServer()
+      try await add(broker)
+      var ids: [MessageID] = []
+      for number in 0..<4 { ids.append(try await broker.append("\(number)")) }
+      let state = try #require(try await claim(broker, by: "a")).state
+      var held: [SpaceID: HeldCopies] = [:]
+      for space in spaces(250) { held[space] = HeldCopies(ids: ids, attempts: 1, dueAtMilliseconds: 1 << 40) }
+      #expect(try await save(broker, by: "a", state, before: state, held: held))
+      let begun = try await broker.store.call(.replayCopies, .webhook(webhook), in: [partition]) { _ in
+        ids[2].streamForm
+      }
+      #expect(try begun.map { try $0.string() } == ["more"])
+      #expect(try await due(broker, by: 0, limit: 250).spaces.count == 100)
+      #expect(try await claim(broker, by: "a") == nil)
+      #expect(try await claim(broker, by: "a")?.behindCount == 250)
+      let rewound = try await due(broker, by: 0, limit: 250).spaces
+      #expect(rewound.count == 250)
+      #expect(rewound.allSatisfy { $0.held.ids == Array(ids[...2]) && $0.held.attempts == 0 })
+      // One further back reaches those that the first has reached.
+      try await broker.store.replayWebhook(webhook, from: ids[1], version: "2")
+      let again = try await due(broker, by: 0, limit: 250).spaces
+      #expect(again.count == 250 && again.allSatisfy { $0.held.ids == [ids[0]] })
+    }
+  }
+
   /// The replay has removed what waited in the space, to read it again. A lane that has not heard of the replay would take the
   /// space for one that is not behind, and deliver its next copy first.
   @Test func waitingCopiesAreOfTheGenerationOfTheLane() async throws {

@@ -6,7 +6,8 @@
 -- The state of a reader is a hash. `position` is the last id of the copies that is dealt with. `count` is the
 -- number of copies up to that position, or `?`; it shows how many copies fell out before they were delivered.
 -- `generation` is raised by a replay. A broker that delivers holds a lease, which is a key that expires by
--- itself. A broker that has lost the lease writes nothing any more.
+-- itself. A broker that has lost the lease writes nothing any more. `replay` is the id that a replay goes back
+-- to, while it has not gone back in every space that is behind; nobody takes the lease until then.
 --
 -- Some copies up to the position wait, because an earlier copy of their space could not be delivered. The
 -- hash `copies-behind` has a field for each such space: how often the first copy was tried, the id from which
@@ -55,14 +56,75 @@ local function end_copies(keys, arguments)
   return 'ended'
 end
 
+-- Writes the copies that wait in a space that is behind. An empty text says that the space is not behind any
+-- more. With an empty `due` the time at which it is due stays the same.
+local function write_behind(prefix, reader, space, held, due, waiting)
+  local behind, dues, waits = behind_key(prefix, reader), due_key(prefix, reader), waiting_key(prefix, reader)
+  if held == '' then
+    redis_call('HDEL', behind, space)
+    redis_call('ZREM', dues, space)
+    redis_call('ZREM', waits, space)
+  else
+    redis_call('HSET', behind, space, held)
+    if due ~= '' then redis_call('ZADD', dues, due, space) end
+    redis_call('ZADD', waits, waiting, space)
+  end
+end
+
+-- Goes back within the waiting copies of a space: all copies after the id are read again. Gives nothing if no
+-- copy is left before them.
+local function rewind_held(held, from)
+  local rest, ids = string.match(held, '^%d+ (%S+)(.*)$')
+  -- The places of the ids, each after a space. To make texts of all of them would take longer than all else.
+  local places, place = {}, string.find(ids, ' ', 1, true)
+  while place do
+    places[#places + 1] = place
+    place = string.find(ids, ' ', place + 1, true)
+  end
+  -- They are in order.
+  local kept, beyond = 0, #places + 1
+  while kept + 1 < beyond do
+    local middle = math.floor((kept + beyond) / 2)
+    if is_before(from, string.match(ids, '^ (%S+)', places[middle])) then beyond = middle else kept = middle end
+  end
+  if rest ~= '-' and is_before(from, rest) then rest = '-' end
+  if rest == '-' and kept == 0 then return '' end
+  return '0 ' .. rest .. string.sub(ids, 1, (places[kept + 1] or #ids + 1) - 1)
+end
+
+-- Redis does nothing else while a replay goes back in the spaces that are behind. So one call does so many.
+local SPACES_PER_CALL = 100
+
+-- Goes back in some of the spaces that are behind, if a replay has not done so in all of them. Gives true if none
+-- is left. A space becomes due at once. It starts from its present place or from the place of the replay, the
+-- earlier of the two. Its time is below zero, and so lower than that of each space that the replay has yet to reach.
+local function continue_replay(prefix, reader)
+  local state, dues = state_key(prefix, reader), due_key(prefix, reader)
+  local from, generation = unpack(redis_call('HMGET', state, 'replay', 'generation'))
+  if not from then return true end
+  local time = '-' .. generation
+  local spaces = redis_call('ZRANGE', dues, '(' .. time, '+inf', 'BYSCORE', 'LIMIT', 0, SPACES_PER_CALL)
+  for _, space in ipairs(spaces) do
+    local held = redis_call('HGET', behind_key(prefix, reader), space)
+    held = held and rewind_held(held, from) or ''
+    local waiting = held ~= '' and redis_call('ZSCORE', waiting_key(prefix, reader), space) or '0'
+    write_behind(prefix, reader, space, held, time, waiting)
+  end
+  if spaces[SPACES_PER_CALL] then return false end
+  redis_call('HDEL', state, 'replay')
+  return true
+end
+
 -- claim_copies: takes the lease for so many milliseconds, if nobody else has it. Gives how many copies there
 -- have been and how many there are, the id of the last one, how many spaces are behind, and the state. Gives
--- nothing if another broker has the lease or there is no reader.
+-- nothing if another broker has the lease, if there is no reader, or while a replay goes on. The caller carries
+-- on with the replay: the broker that began it may have died.
 local function claim_copies(keys, arguments)
   local prefix = open_partition(keys)
   local reader, owner, milliseconds = unpack(arguments, 1, 3)
   local lease = lease_key(prefix, reader)
   if (redis_call('GET', lease) or owner) ~= owner then return {} end
+  if not continue_replay(prefix, reader) then return {} end
   local state = redis_call('HGETALL', state_key(prefix, reader))
   if not state[1] then return {} end
   redis_call('SET', lease, owner, 'PX', milliseconds)
@@ -92,21 +154,6 @@ local function write_state(prefix, reader, owner, milliseconds, generation, argu
   return true
 end
 
--- Writes the copies that wait in a space that is behind. An empty text says that the space is not behind any
--- more. With an empty `due` the time at which it is due stays the same.
-local function write_behind(prefix, reader, space, held, due, waiting)
-  local behind, dues, waits = behind_key(prefix, reader), due_key(prefix, reader), waiting_key(prefix, reader)
-  if held == '' then
-    redis_call('HDEL', behind, space)
-    redis_call('ZREM', dues, space)
-    redis_call('ZREM', waits, space)
-  else
-    redis_call('HSET', behind, space, held)
-    if due ~= '' then redis_call('ZADD', dues, due, space) end
-    redis_call('ZADD', waits, waiting, space)
-  end
-end
-
 -- save_copies: writes the state, under the lease, which lasts for so many milliseconds more; 0 gives the
 -- lease back. After the texts of the state, whose number is given, come four arguments for each space that is
 -- behind, or was: the space, the copies that wait, when the space is due, and since when it waits.
@@ -122,42 +169,31 @@ end
 -- hasten_copies: makes every space that is behind due at once.
 local function hasten_copies(keys, arguments)
   local prefix = open_partition(keys)
-  local dues = due_key(prefix, arguments[1])
-  for _, space in ipairs(redis_call('ZRANGE', dues, '(0', '+inf', 'BYSCORE')) do redis_call('ZADD', dues, 0, space) end
+  local dues, words = due_key(prefix, arguments[1]), {}
+  for _, space in ipairs(redis_call('ZRANGE', dues, '(0', '+inf', 'BYSCORE')) do
+    words[#words + 1] = '0'
+    words[#words + 1] = space
+  end
+  call_in_chunks('ZADD', dues, words)
   return 'hastened'
 end
 
--- Goes back within the waiting copies of a space: all copies after the id are read again. Gives nothing if no
--- copy is left before them.
-local function rewind_held(held, from)
-  local rest, ids = string.match(held, '^%d+ (%S+)(.*)$')
-  local kept = {}
-  for id in string.gmatch(ids, '%S+') do
-    if not is_before(from, id) then kept[#kept + 1] = id end
-  end
-  if rest ~= '-' and is_before(from, rest) then rest = '-' end
-  if rest == '-' and not kept[1] then return '' end
-  return table.concat({ '0', rest, unpack(kept) }, ' ')
-end
-
--- replay_copies: goes back to just before an id, so that the reader gets all copies after it again.
+-- replay_copies: goes back to just before an id, so that the reader gets all copies after it again. Gives `more`
+-- if it is to be called again, without an id, to go on.
 local function replay_copies(keys, arguments)
   local prefix = open_partition(keys)
   local reader, from = unpack(arguments, 1, 2)
   local key = state_key(prefix, reader)
-  local position = redis_call('HGET', key, 'position')
+  local position, before = unpack(redis_call('HMGET', key, 'position', 'replay'))
   if not position then return 'unknown' end
-  redis_call('HINCRBY', key, 'generation', 1)
-  if is_before(from, position) then redis_call('HSET', key, 'position', from, 'count', '?') end
-  -- A space that is behind becomes due at once. It starts from its present place or from the place of the
-  -- replay, the earlier of the two.
-  local behind = redis_call('HGETALL', behind_key(prefix, reader))
-  for index = 1, #behind, 2 do
-    local space, held = behind[index], rewind_held(behind[index + 1], from)
-    local waiting = held ~= '' and redis_call('ZSCORE', waiting_key(prefix, reader), space) or '0'
-    write_behind(prefix, reader, space, held, '0', waiting)
+  if from ~= '' then
+    -- A replay that is under way may go back further.
+    if before and is_before(before, from) then from = before end
+    redis_call('HINCRBY', key, 'generation', 1)
+    redis_call('HSET', key, 'replay', from)
+    if is_before(from, position) then redis_call('HSET', key, 'position', from, 'count', '?') end
   end
-  return 'replayed'
+  return continue_replay(prefix, reader) and 'replayed' or 'more'
 end
 
 register('begin_copies', begin_copies)

@@ -6,7 +6,7 @@ import BelfryRedis
 /// side on one Redis, each with its own. Raise it whenever a function's arguments, replies or effects
 /// change.
 enum FunctionLibrary {
-  static let version = 19
+  static let version = 20
   static let name = "belfry_\(version)"
 
   /// Lua reads the code from the top: a file uses only names from the files before it.

@@ -85,8 +85,15 @@ extension RedisStore {
   func callEverywhere(
     _ function: StoreFunction, _ reader: CopyReader, _ argument: (Partition) -> String? = { _ in nil }
   ) async throws(StoreError) -> [RedisReply] {
+    try await call(function, reader, in: partitions.all, argument)
+  }
+
+  /// Calls a function of the reader in these partitions.
+  func call(
+    _ function: StoreFunction, _ reader: CopyReader, in some: [Partition], _ argument: (Partition) -> String?
+  ) async throws(StoreError) -> [RedisReply] {
     let replies = try await call(
-      partitions.all.map { partition in
+      some.map { partition in
         var command = layout.call(function, in: partition)
         command.append(reader.text)
         if let argument = argument(partition) { command.append(argument) }

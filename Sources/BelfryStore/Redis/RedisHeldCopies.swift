@@ -84,7 +84,8 @@ extension RedisStore {
           return
         }
         guard let space = SpaceID(key: try fields[index].string()) else { continue }
-        due.spaces.append((space, HeldCopies(dueAtMilliseconds: score)))
+        // After a replay it is below zero.
+        due.spaces.append((space, HeldCopies(dueAtMilliseconds: max(score, 0))))
       }
     }
     let spaces = due.spaces.map(\.space)

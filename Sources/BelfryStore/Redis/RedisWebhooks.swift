@@ -145,11 +145,30 @@ extension RedisStore {
     async throws(StoreError)
   {
     let start = MessageID(firstAtUnixMilliseconds: first.unixMilliseconds)
-    _ = try await callEverywhere(.replayCopies, .webhook(id)) { partition in
+    var left = partitions.all
+    var replies = try await callEverywhere(.replayCopies, .webhook(id)) { partition in
       (first.partition == partition && first > start ? first.predecessor : start.predecessor).streamForm
+    }
+    while true {
+      left = try Self.unfinished(left, replies)
+      if left.isEmpty { break }
+      replies = try await call(.replayCopies, .webhook(id), in: left) { _ in "" }
     }
     let note = RedisCommand("HSET", RedisLayout.webhooks, RedisLayout.keysVersion, version)
     try Self.refuseErrors(try await pipeline([note], at: "webhooks"), at: "webhooks")
+  }
+
+  /// The partitions in which a replay has more spaces to go back in than one call does.
+  private static func unfinished(
+    _ partitions: [Partition], _ replies: [RedisReply]
+  ) throws(StoreError) -> [Partition] {
+    try reading(at: "webhooks") { () throws(RedisError) in
+      var unfinished: [Partition] = []
+      for (partition, reply) in zip(partitions, replies) where try reply.string() == "more" {
+        unfinished.append(partition)
+      }
+      return unfinished
+    }
   }
 
   /// All that an endpoint is behind with is due at once.
