@@ -34,6 +34,35 @@ import Testing
     }
   }
 
+  /// It goes with its pusher, counts for none, and is noted for no other.
+  @Test func aFailureIsKeptWithItsPusher() async throws {
+    try await withBroker { broker, redis async throws in
+      let store = broker.store
+      var record = PusherRecord(device: phone, text: "1")
+      #expect(try await store.putPusher(record, of: bob))
+      record.failure = PushFailure(atMilliseconds: 7, cause: "it answered with status 503")
+      try await store.notePushFailure(record, of: bob)
+      #expect(try await store.pushers(of: [bob]) == [[record]])
+      var other = PusherRecord(device: phone, text: "2")
+      #expect(try await store.putPusher(other, of: bob))
+      #expect(try await store.pushers(of: [bob]) == [[other]])
+      try await store.notePushFailure(record, of: bob)
+      #expect(try await store.pushers(of: [bob]) == [[other]])
+      other.failure = record.failure
+      try await store.notePushFailure(other, of: bob)
+      for number in 2...Limits.pushersPerAccount {
+        let more = PusherRecord(device: DeviceID("phone\(number)") ?? phone, text: "more")
+        #expect(try await store.putPusher(more, of: bob))
+      }
+      #expect(try await store.putPusher(PusherRecord(device: "late", text: "late"), of: bob) == false)
+      try await store.endPushFailure(of: phone, bob)
+      #expect(try await store.pushers(of: [bob])[0].allSatisfy { $0.failure == nil })
+      try await store.notePushFailure(other, of: bob)
+      #expect(try await store.removePusher(of: phone, bob))
+      #expect(try redis.command("HKEYS", layout.pushers(of: bob)).contains("!") == false)
+    }
+  }
+
   @Test func whatIsEnteredAndHowFarItHasComeAreWrittenTogether() async throws {
     try await withBroker { broker, _ async throws in
       try await broker.makeServer()

@@ -228,6 +228,7 @@ extension PushDispatcher {
   private func conclude(
     _ outcome: PushOutcome, _ task: PushTask, _ pusher: Pusher, _ record: PusherRecord, _ here: PushPlaces.Key
   ) async -> DuePush? {
+    await noteHealth(outcome, of: record, task.account)
     switch outcome {
     case .delivered: return nil
     case .gone:
@@ -243,6 +244,21 @@ extension PushDispatcher {
       return again(task.failed(on: pusher.device), retryAfter: retryAfter)
     case .notTried:
       return postponed(task, pusher, here)
+    }
+  }
+
+  /// Keeps a failure where the account finds it, until a push is accepted. Nobody waits for that: if Redis does not take
+  /// it, the next failure is kept.
+  private func noteHealth(_ outcome: PushOutcome, of record: PusherRecord, _ account: AccountID) async {
+    switch outcome {
+    case .delivered:
+      if record.failure != nil { _ = try? await store.endPushFailure(of: record.device, account) }
+    case .failed(let cause, _), .refused(let cause):
+      var failed = record
+      let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
+      failed.failure = PushFailure(atMilliseconds: now, cause: cause)
+      _ = try? await store.notePushFailure(failed, of: account)
+    case .gone, .notTried: break
     }
   }
 

@@ -44,6 +44,9 @@ package enum PusherRoutes {
       .sometimes("endpoint", .text, "for `webpush`: the subscription's `endpoint`"),
       .sometimes("p256dh", .text, "for `webpush`: the key that pushes are encrypted for"),
       .always("createdAt", .time, "when the pusher was set"),
+      .sometimes(
+        "failedAt", .time, "when the last push to it failed; absent if that was accepted, or none was tried"),
+      .sometimes("failure", .text, "why that push failed"),
     ])
 
   package static let put = BelfryInterface.endpoint(

@@ -1,8 +1,8 @@
--- Push. The hash `pushers:<account>` has an account's pushers by device, and the set `pushed` the accounts
--- that have any. The hash `badges` has the number that an account's devices were told last. While the devices
--- are being told a number, it has a mark after `?` instead. Push reads the copies of its partition
--- (copies.lua). For each receiver with a pusher it enters a task into the sorted sets `pushes` and
--- `corrections`, by the time at which the task is due:
+-- Push. The hash `pushers:<account>` has an account's pushers by device, and after `!` and the device its last
+-- failure, until a push is accepted again. The set `pushed` has the accounts that have pushers. The hash
+-- `badges` has the number that an account's devices were told last. While the devices are being told a number,
+-- it has a mark after `?` instead. Push reads the copies of its partition (copies.lua). For each receiver with a
+-- pusher it enters a task into the sorted sets `pushes` and `corrections`, by the time at which the task is due:
 --
 --   push <space> <id> <account> <device> <tries>    an entry; `*` stands for all devices
 --   badge <account> <device> <tries>                the number of unread entries, corrected
@@ -18,8 +18,10 @@ local function put_pusher(keys, arguments)
   local prefix = open_partition(keys)
   local account, device, record, most = unpack(arguments, 1, 4)
   local key = pushers_key(prefix, account)
-  if redis_call('HEXISTS', key, device) == 0 and redis_call('HLEN', key) >= tonumber(most) then return 'full' end
+  if redis_call('HEXISTS', key, device) == 0 and count_pushers(key) >= tonumber(most) then return 'full' end
   local is_new = redis_call('HSET', key, device, record) == 1
+  -- The failure is that of the pusher before.
+  if not is_new then redis_call('HDEL', key, failure_field(device)) end
   redis_call('SADD', accounts_pushed_key(prefix), account)
   return is_new and 'made' or 'replaced'
 end
@@ -32,12 +34,22 @@ local function remove_pusher(keys, arguments)
   local key = pushers_key(prefix, account)
   local known = redis_call('HGET', key, device)
   if not known or record ~= '' and known ~= record then return 'unknown' end
-  redis_call('HDEL', key, device)
+  redis_call('HDEL', key, device, failure_field(device))
   if redis_call('EXISTS', key) == 0 then
     redis_call('SREM', accounts_pushed_key(prefix), account)
     redis_call('HDEL', badges_key(prefix), account)
   end
   return 'removed'
+end
+
+-- note_push_failure: keeps a failure with its pusher, if that still has the record.
+local function note_push_failure(keys, arguments)
+  local prefix = open_partition(keys)
+  local account, device, record, failure = unpack(arguments, 1, 4)
+  local key = pushers_key(prefix, account)
+  if redis_call('HGET', key, device) ~= record then return 'unknown' end
+  redis_call('HSET', key, failure_field(device), failure)
+  return 'noted'
 end
 
 -- Enters a task. If a correction is due sooner and has not begun, it says what this one would, and this one
@@ -80,7 +92,7 @@ local function save_push(keys, arguments)
   local last = 4 + tonumber(count)
   if not write_state(prefix, 'push', owner, milliseconds, generation, arguments, 5, last) then return 'lost' end
   for index = last + 1, #arguments, 2 do enter_push(prefix, arguments[index], arguments[index + 1]) end
-  -- If push is the only reader, nobody else needs the copies that it has passed.
+  -- If push is the only reader, nobody else needs the copies that it has entered.
   if count ~= '0' and redis_call('SCARD', readers_key(prefix)) == 1 then
     local position = redis_call('HGET', state_key(prefix, 'push'), 'position')
     if position ~= NO_ID then redis_call('XTRIM', copies_key(prefix), 'MINID', '~', position) end
@@ -122,6 +134,7 @@ end
 
 register('put_pusher', put_pusher)
 register('remove_pusher', remove_pusher, FREES_MEMORY)
+register('note_push_failure', note_push_failure)
 register('begin_badge', begin_badge, FREES_MEMORY)
 register('note_badge', note_badge, FREES_MEMORY)
 register('save_push', save_push, FREES_MEMORY)

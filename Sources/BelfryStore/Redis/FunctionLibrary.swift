@@ -119,6 +119,7 @@ enum StoreFunction: String, CaseIterable {
   case noteWebhookFailure = "note_webhook_failure"
   case putPusher = "put_pusher"
   case removePusher = "remove_pusher"
+  case notePushFailure = "note_push_failure"
   case savePush = "save_push"
   case beginBadge = "begin_badge"
   case noteBadge = "note_badge"

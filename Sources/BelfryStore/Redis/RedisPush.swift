@@ -5,10 +5,26 @@ import BelfryRedis
 package struct PusherRecord: Sendable, Hashable {
   package var device: DeviceID
   package var text: String
+  /// Nil if the last push to it was accepted, or none was tried.
+  package var failure: PushFailure?
 
   package init(device: DeviceID, text: String) {
     self.device = device
     self.text = text
+  }
+}
+
+/// The last failure of a pusher.
+package struct PushFailure: Sendable, Hashable {
+  package static let causeBytesMax = 200
+
+  /// Milliseconds since 1970.
+  package var atMilliseconds: Int64
+  package var cause: String
+
+  package init(atMilliseconds: Int64, cause: String) {
+    self.atMilliseconds = atMilliseconds
+    self.cause = cause
   }
 }
 
@@ -103,6 +119,24 @@ extension RedisStore {
     }
   }
 
+  /// Keeps a failure with its pusher, unless that was replaced or removed meanwhile.
+  package func notePushFailure(_ record: PusherRecord, of account: AccountID) async throws(StoreError) {
+    guard let failure = record.failure else { return }
+    var command = layout.call(.notePushFailure, in: layout.partition(of: account))
+    command.append(account.text)
+    command.append(record.device.text)
+    command.append(record.text)
+    command.append(failure.text)
+    _ = try await call(command, at: "pushers of \(account)")
+  }
+
+  /// A push was accepted after a failure.
+  package func endPushFailure(of device: DeviceID, _ account: AccountID) async throws(StoreError) {
+    let command = RedisCommand("HDEL", layout.pushers(of: account), PushFailure.mark + device.text)
+    try Self.refuseErrors(
+      try await pipeline([command], at: "pushers of \(account)"), at: "pushers of \(account)")
+  }
+
   /// The pushers of each account, by device.
   package func pushers(of accounts: [AccountID]) async throws(StoreError) -> [[PusherRecord]] {
     let commands = accounts.map { RedisCommand("HGETALL", layout.pushers(of: $0)) }
@@ -111,9 +145,17 @@ extension RedisStore {
       try replies.map { reply throws(RedisError) in
         let fields = try reply.array()
         var records: [PusherRecord] = []
+        var failures: [String: PushFailure] = [:]
         for index in stride(from: 0, to: fields.count - 1, by: 2) {
-          guard let device = DeviceID(try fields[index].string()) else { continue }
-          records.append(PusherRecord(device: device, text: try fields[index + 1].string()))
+          let (name, text) = (try fields[index].string(), try fields[index + 1].string())
+          if let device = DeviceID(name) {
+            records.append(PusherRecord(device: device, text: text))
+          } else {
+            failures[name] = PushFailure(text: text)
+          }
+        }
+        for index in records.indices where !failures.isEmpty {
+          records[index].failure = failures[PushFailure.mark + records[index].device.text]
         }
         return records.sorted { $0.device.text < $1.device.text }
       }
@@ -281,5 +323,23 @@ extension RedisStore {
     }
     let reply = try await call(command, at: "push")
     return Int(try reading(at: "push") { () throws(RedisError) in try reply.integer() })
+  }
+}
+
+// MARK: - As it is kept
+
+extension PushFailure {
+  /// Stands before the device in the name of the field. No device's name has it.
+  static let mark = "!"
+
+  var text: String {
+    "\(atMilliseconds) \(String(decoding: cause.utf8.prefix(Self.causeBytesMax), as: UTF8.self))"
+  }
+
+  /// Nil if the text is not one that this code writes.
+  init?(text: String) {
+    let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let time = Int64(parts[0]) else { return nil }
+    self.init(atMilliseconds: time, cause: String(parts[1]))
   }
 }

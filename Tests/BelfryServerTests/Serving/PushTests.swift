@@ -349,6 +349,23 @@ import Testing
     }
   }
 
+  @Test func anAccountIsShownTheFailuresOfItsPushers() async throws {
+    let answers = Shared<Step>(.kept(503))
+    let server = try gateway { _, _ in [answers.withLock { $0 }, .next] }
+    try await withPush({ $0.retryDelaysSeconds = [1] }) { broker async throws in
+      try put("bob", server, broker)
+      let pusher = { try broker.ask("GET", "/v1/account/pushers/phone", as: try broker.token("bob")).json }
+      try send(broker, #""toAccids":["bob"],"body":"again""#)
+      try await eventually("the failure is shown") { try pusher()["failure"] != nil }
+      #expect(try pusher()["failure"]?.text == "it answered with status 503")
+      #expect(try #require(try pusher()["failedAt"]?.number) > 1_700_000_000_000)
+      let list = try broker.ask("GET", "/v1/account/pushers", as: try broker.token("bob")).json
+      #expect(list["pushers"]?.elements.first?["failure"]?.text == "it answered with status 503")
+      answers.withLock { $0 = .kept(200, #"{"rejected":[]}"#) }
+      try await eventually("the failure has ended") { try pusher()["failure"] == nil }
+    }
+  }
+
   /// The number of pushes that did not arrive, counting those that are tried again.
   private func failures(_ broker: TestBroker) throws -> Int64 {
     let stats = try broker.ask("GET", "/v1/stats", as: try broker.token("ops", .operation)).json

@@ -14,9 +14,9 @@ enum Pushers {
     PusherRoutes.list.handled(by: list),
     PusherRoutes.show.handled { request, services, device throws(Refusal) in
       let account = try request.known().account()
-      let found = try await all(of: account, services).first { $0.device == device }
+      let found = try await all(of: account, services).first { $0.pusher.device == device }
       guard let found else { throw unknown(device) }
-      return .json(.object(found.members))
+      return .json(.object(found.pusher.members(found.failure)))
     },
     PusherRoutes.remove.handled { request, services, device throws(Refusal) in
       let account = try request.known().account()
@@ -67,13 +67,13 @@ enum Pushers {
     guard isPut else {
       throw Refusal(.tooMany, "\(account) has \(Limits.pushersPerAccount) pushers, which is the limit")
     }
-    return .json(.object(pusher.members))
+    return .json(.object(pusher.members()))
   }
 
   private static func list(_ request: Request, _ services: LoopServices) async throws(Refusal) -> HTTPResponse
   {
     let account = try request.known().account()
-    let pushers = try await all(of: account, services).map { JSONValue.object($0.members) }
+    let pushers = try await all(of: account, services).map { JSONValue.object($0.pusher.members($0.failure)) }
     var members: JSONObject = ["pushers": .array(pushers)]
     if let key = services.broker.pushKey { members["webPushKey"] = .string(key.publicText) }
     return .json(.object(members))
@@ -120,9 +120,13 @@ enum Pushers {
     }
   }
 
-  private static func all(of account: AccountID, _ services: LoopServices) async throws(Refusal) -> [Pusher] {
+  private static func all(
+    of account: AccountID, _ services: LoopServices
+  ) async throws(Refusal) -> [(pusher: Pusher, failure: PushFailure?)] {
     try await reading { () async throws(StoreError) in
-      try await services.administration.pushers(of: [account])[0].compactMap { Pusher($0) }
+      try await services.administration.pushers(of: [account])[0].compactMap { record in
+        Pusher(record).map { ($0, record.failure) }
+      }
     }
   }
 
@@ -132,7 +136,7 @@ enum Pushers {
 }
 
 extension Pusher {
-  fileprivate var members: JSONObject {
+  fileprivate func members(_ failure: PushFailure? = nil) -> JSONObject {
     var members: JSONObject = [
       "deviceId": .string(device.text), "kind": .string(kind.word.rawValue),
       "createdAt": .integer(createdAtMilliseconds),
@@ -146,6 +150,10 @@ extension Pusher {
     case .webPush(let subscription):
       members["endpoint"] = .string(subscription.endpoint.text)
       members["p256dh"] = .string(Base64URL.encode(subscription.publicKey))
+    }
+    if let failure {
+      members["failedAt"] = .integer(failure.atMilliseconds)
+      members["failure"] = .string(failure.cause)
     }
     return members
   }
