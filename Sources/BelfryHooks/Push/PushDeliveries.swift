@@ -123,8 +123,16 @@ extension PushDispatcher {
       if case .matrix = pusher.kind, outcome == .delivered { isTold = true }
       if let again = await conclude(outcome, task, pusher, record, here) { later.append(again) }
     }
-    guard isTold, let count else { return later }
-    return later + (await correctionsAfter(telling: count, task.account, mark))
+    guard let count else {
+      // The number is told as soon as it can be counted.
+      return hasBadge ? later + [correctionNow(task.account)] : later
+    }
+    return isTold ? later + (await correctionsAfter(telling: count, task.account, mark)) : later
+  }
+
+  private func correctionNow(_ account: AccountID) -> DuePush {
+    let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
+    return PushTask.correction(of: account, afterMilliseconds: now)
   }
 
   /// Notes the numbers that gateways were told.
@@ -135,9 +143,8 @@ extension PushDispatcher {
   ) async -> [DuePush] {
     // The number has been sent, even if that cannot be noted now. Until it is noted, a mark makes it be corrected.
     let isLast = (try? await store.noteBadge(count.counts.badge, of: account, since: mark)) ?? true
-    let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
-    guard let due = isLast ? count.firstExpiry : now else { return [] }
-    return [PushTask.correction(of: account, afterMilliseconds: due)]
+    guard isLast else { return [correctionNow(account)] }
+    return count.firstExpiry.map { [PushTask.correction(of: account, afterMilliseconds: $0)] } ?? []
   }
 
   private func countUnread(of account: AccountID) async throws(StoreError) -> UnreadCount {

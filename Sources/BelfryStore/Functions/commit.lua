@@ -264,7 +264,12 @@ local function carry_out(call, commit)
   if changes then
     write_records(call, space, changes, before)
     -- This is said before the entries, so that a consumer reads its membership again before it judges them.
-    if changes.memberships ~= '' then say(partition.said, space, 'memberships', changes.memberships) end
+    if changes.memberships ~= '' then
+      say(partition.said, space, 'memberships', changes.memberships)
+      -- In a personal space these are the account's preferences, and they decide what counts.
+      local account = string.match(space, '^account:(.*)$')
+      if account then correct_badge(call.prefix, account) end
+    end
   end
   for index, id in ipairs(ids) do
     local at = commit.first + 3 * index - 3

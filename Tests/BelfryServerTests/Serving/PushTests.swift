@@ -243,6 +243,22 @@ import Testing
     }
   }
 
+  /// A notification that a preference hides does not count.
+  @Test func theNumberIsCorrectedAfterAPreference() async throws {
+    let server = try gateway()
+    try await withPush { broker async throws in
+      try put("bob", server, broker)
+      let place = try broker.makeServer(owner: "alice", members: ["bob"])
+      let sent = try send(broker, #""serverId":"\#(place)","body":"counted""#)
+      try await expect(["\(sent) to bob"], at: server, on: broker)
+      let answer = try broker.ask(
+        "PUT", "/v1/account/preferences", as: try broker.token("bob"),
+        #"{"preferences":[{"space":"server:\#(place)","level":"none"}]}"#)
+      try #require(answer.status == 200, "\(answer)")
+      try await expect(["\(sent) to bob", "badge 0 to bob"], at: server, on: broker)
+    }
+  }
+
   @Test func theNumberIsCorrectedAfterARecallAndAnExpiry() async throws {
     let server = try gateway()
     let clock = try await ShiftedClock()
