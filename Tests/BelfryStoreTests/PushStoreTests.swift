@@ -72,7 +72,10 @@ import Testing
       #expect(try await claim(broker, by: "b") == nil)
       var next = state
       next.position = id
-      next.place = PageCursor(text: "here")
+      next.unfinished = [
+        UnfinishedCopy(id: id.predecessor, place: PageCursor(text: "here")),
+        UnfinishedCopy(id: id, place: nil),
+      ]
       let push = DuePush(text: "badge bob * 0", dueAtMilliseconds: 5)
       let save = { (owner: String) async throws in
         try await broker.store.savePush(

@@ -9,6 +9,9 @@ final class PushLane {
   private static let copiesAtOnce = 100
   /// How many members are looked at in one step. Most of them have no pusher.
   private static let membersAtOnce = 1_000
+  /// How many copies with more members than that are entered at the same time, while later copies pass them. If another
+  /// such copy comes, it waits, and so do the copies after it.
+  private static let unfinishedMax = 8
   /// How many steps one run has, so that others have their turn.
   private static let stepsMax = 16
 
@@ -22,6 +25,8 @@ final class PushLane {
   /// When the next copy is due, by Redis's clock.
   private var dueAtMilliseconds: Int64 = 0
   private(set) var isBusy = false
+  /// The unfinished copies take turns.
+  private var turn = 0
   /// The names of the steps whose last run failed.
   private var failing: Set<String> = []
 
@@ -114,7 +119,8 @@ final class PushLane {
 
   /// - Parameter last: the last id of the partition.
   func isDue(last: MessageID, nowMilliseconds: Int64) -> Bool {
-    saved != nil && !isBusy && seen != last && dueAtMilliseconds <= nowMilliseconds
+    guard let saved, !isBusy else { return false }
+    return !saved.unfinished.isEmpty || (seen != last && dueAtMilliseconds <= nowMilliseconds)
   }
 
   /// Continues with the copies that are due, until enough tasks are entered.
@@ -132,12 +138,49 @@ final class PushLane {
   /// - Returns: nil if the lease is lost, otherwise true if the lane is to continue at once.
   private func step(last: MessageID) async throws(StoreError) -> Bool? {
     guard var state = saved else { return nil }
+    var found = try await takePage(&state)
+    let now = try await dispatcher.store.nowMilliseconds()
+    let rest = try await takeCopies(&state, &found, nowMilliseconds: now)
+    guard let entered = try await enter(found, state, nowMilliseconds: now) else { return nil }
+    if rest == .none, state.unfinished.isEmpty { seen = last }
+    let isThereMore = rest == .more || !state.unfinished.isEmpty
+    return isThereMore && entered < PushDispatcher.enoughEntered
+  }
+
+  private typealias Found = [(copy: EntryCopy, accounts: [AccountID])]
+
+  /// The copies that are left after a step.
+  private enum Rest {
+    case none
+    case more
+    /// The next copy waits: for its time, or until another large one is entered.
+    case later
+  }
+
+  /// Takes the next page of an unfinished copy. Later copies do not wait for its other pages: a broadcast takes minutes,
+  /// and an entry for one account is to arrive meanwhile.
+  private func takePage(_ state: inout CopyReaderState) async throws(StoreError) -> Found {
+    guard !state.unfinished.isEmpty else { return [] }
+    turn = (turn + 1) % state.unfinished.count
+    let unfinished = state.unfinished[turn]
+    let copy = try await dispatcher.store.copies(in: partition, ids: [unfinished.id]).first ?? nil
+    guard let copy else {
+      // It has fallen out of retention.
+      state.unfinished.remove(at: turn)
+      return []
+    }
+    let page = try await receivers(of: copy, after: unfinished.place)
+    if page.isLast { state.unfinished.remove(at: turn) } else { state.unfinished[turn].place = page.next }
+    return [(copy, page.accounts)]
+  }
+
+  /// Takes the copies after the position that are due, until there are enough receivers.
+  private func takeCopies(
+    _ state: inout CopyReaderState, _ found: inout Found, nowMilliseconds now: Int64
+  ) async throws(StoreError) -> Rest {
     let copies = try await dispatcher.store.copies(
       in: partition, after: state.position, limit: Self.copiesAtOnce)
-    let now = try await dispatcher.store.nowMilliseconds()
-    var found: [(copy: EntryCopy, accounts: [AccountID])] = []
     var count = 0
-    var isAtEnd = copies.count < Self.copiesAtOnce
     for copy in copies {
       guard copy.isRecall || isPushed(copy) else {
         state.position = copy.id
@@ -145,32 +188,23 @@ final class PushLane {
       }
       // The id may be seconds ahead of the clock, after a restart of Redis.
       dueAtMilliseconds = copy.timeMilliseconds + dispatcher.delayMilliseconds
-      guard dueAtMilliseconds <= now else {
-        _ = try await enter(found, state, nowMilliseconds: now)
-        return saved == nil ? nil : false
+      guard dueAtMilliseconds <= now else { return .later }
+      let page = try await receivers(of: copy, after: nil)
+      if !page.isLast {
+        guard state.unfinished.count < Self.unfinishedMax else { return .later }
+        state.unfinished.append(UnfinishedCopy(id: copy.id, place: page.next))
       }
-      let page = try await receivers(of: copy, after: state.place)
       found.append((copy, page.accounts))
       count += page.accounts.count
-      state.place = page.next
-      guard page.isLast else {
-        isAtEnd = false
-        break
-      }
       state.position = copy.id
-      if count >= Self.membersAtOnce {
-        isAtEnd = false
-        break
-      }
+      if count >= Self.membersAtOnce { return .more }
     }
-    guard let entered = try await enter(found, state, nowMilliseconds: now) else { return nil }
-    if isAtEnd { seen = last }
-    return !isAtEnd && entered < PushDispatcher.enoughEntered
+    return copies.count < Self.copiesAtOnce ? .none : .more
   }
 
   /// - Returns: how many tasks were entered. Nil if the lease is lost.
   private func enter(
-    _ found: [(copy: EntryCopy, accounts: [AccountID])], _ state: CopyReaderState, nowMilliseconds now: Int64
+    _ found: Found, _ state: CopyReaderState, nowMilliseconds now: Int64
   ) async throws(StoreError) -> Int? {
     guard state != saved else { return 0 }
     let sent = Array(Set(found.lazy.filter { !$0.copy.isRecall }.flatMap(\.accounts)))

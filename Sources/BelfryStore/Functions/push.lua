@@ -11,7 +11,19 @@
 -- there are accounts with a number. Tries are counted, and a task is given up beyond a limit.
 --
 -- The broker that enters tasks notes its position in the same step. So each task is entered once, even if the
--- broker dies.
+-- broker dies. Copies with many receivers are entered page by page while later ones pass. The state names them
+-- in `unfinished`, oldest first: the id of each, and the page.
+
+local function failure_field(device) return '!' .. device end
+
+-- The number of an account's pushers.
+local function count_pushers(key)
+  local count = 0
+  for _, field in ipairs(redis_call('HKEYS', key)) do
+    if string.sub(field, 1, 1) ~= '!' then count = count + 1 end
+  end
+  return count
+end
 
 -- put_pusher: gives `full` if the account has so many pushers already.
 local function put_pusher(keys, arguments)
@@ -94,8 +106,9 @@ local function save_push(keys, arguments)
   for index = last + 1, #arguments, 2 do enter_push(prefix, arguments[index], arguments[index + 1]) end
   -- If push is the only reader, nobody else needs the copies that it has entered.
   if count ~= '0' and redis_call('SCARD', readers_key(prefix)) == 1 then
-    local position = redis_call('HGET', state_key(prefix, 'push'), 'position')
-    if position ~= NO_ID then redis_call('XTRIM', copies_key(prefix), 'MINID', '~', position) end
+    local position, unfinished = unpack(redis_call('HMGET', state_key(prefix, 'push'), 'position', 'unfinished'))
+    local needed = unfinished and string.match(unfinished, '^%S+') or position
+    if needed ~= NO_ID then redis_call('XTRIM', copies_key(prefix), 'MINID', '~', needed) end
   end
   return 'saved'
 end

@@ -19,15 +19,23 @@ package struct CopyReaderState: Sendable, Hashable {
   package var generation: String
   /// The number of copies that fell out of retention undelivered. The receiver has yet to be told of them.
   package var lost: Int64 = 0
-  /// For push, which may stand inside the copy after the position: the last page of that copy's audience that
-  /// is done.
-  package var place: PageCursor?
+  /// For push: the copies up to the position whose audiences are not entered to their ends, oldest first.
+  package var unfinished: [UnfinishedCopy] = []
 
   package init(position: MessageID, count: Int64?, generation: String) {
     self.position = position
     self.count = count
     self.generation = generation
   }
+}
+
+/// A copy with a large audience, which push enters page by page.
+package struct UnfinishedCopy: Sendable, Hashable {
+  package var id: MessageID
+  /// The place after the pages that are done; nil: at the beginning.
+  package var place: PageCursor?
+
+  package init(id: MessageID, place: PageCursor?) { (self.id, self.place) = (id, place) }
 }
 
 /// The state from which a new holder of the lease starts.
@@ -190,7 +198,7 @@ extension CopyReaderState {
       case "count": count = Int64(text)
       case "generation": generation = text
       case "lost": lost = Int64(text) ?? 0
-      case "place": place = PageCursor(text: text)
+      case "unfinished": unfinished = UnfinishedCopy.all(in: text)
       default: continue
       }
     }
@@ -205,8 +213,27 @@ extension CopyReaderState {
     if position != before.position { changes.append(("position", position.streamForm)) }
     if count != before.count { changes.append(("count", count.map { String($0) } ?? "?")) }
     if lost != before.lost { changes.append(("lost", lost == 0 ? "" : String(lost))) }
-    if place != before.place { changes.append(("place", place?.text ?? "")) }
+    if unfinished != before.unfinished { changes.append(("unfinished", UnfinishedCopy.text(of: unfinished))) }
     return changes
+  }
+}
+
+extension UnfinishedCopy {
+  private static let beginning = "-"
+
+  /// Two words for each: the id and the place.
+  static func text(of copies: [UnfinishedCopy]) -> String {
+    copies.map { "\($0.id.streamForm) \($0.place?.text ?? beginning)" }.joined(separator: " ")
+  }
+
+  static func all(in text: String) -> [UnfinishedCopy] {
+    let words = text.split(separator: " ")
+    return stride(from: 0, to: words.count - 1, by: 2).compactMap { index in
+      MessageID(streamForm: words[index]).map { id in
+        let place = words[index + 1]
+        return UnfinishedCopy(id: id, place: place == beginning ? nil : PageCursor(text: String(place)))
+      }
+    }
   }
 }
 

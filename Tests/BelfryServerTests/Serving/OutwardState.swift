@@ -42,6 +42,7 @@ extension TestBroker {
         local state = redis.call('HGETALL', key .. ':' .. reader)
         for index = 1, #state, 2 do
           if state[index] == 'position' and state[index + 1] ~= last then return key .. ':' .. reader end
+          if state[index] == 'unfinished' then return key .. ':' .. reader .. ' unfinished' end
         end
         local behind = key .. '-behind:' .. reader
         if redis.call('EXISTS', behind) == 1 then return behind .. ' ' .. redis.call('HKEYS', behind)[1] end

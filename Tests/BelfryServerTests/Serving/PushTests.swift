@@ -41,11 +41,12 @@ import Testing
 
   private func put(
     _ account: String, device: String = "phone", key: String? = nil, _ server: ScriptedServer,
-    _ broker: TestBroker
+    _ broker: TestBroker, on connection: TestConnection? = nil
   ) throws {
     let body =
       #"{"kind":"matrix","url":"http://127.0.0.1:\#(server.port)","appId":"app","pushkey":"\#(key ?? account)"}"#
-    let answer = try broker.ask("PUT", "/v1/account/pushers/\(device)", as: try broker.token(account), body)
+    let answer = try (connection ?? broker.connect()).ask(
+      "PUT", "/v1/account/pushers/\(device)", as: try broker.token(account), body)
     try #require(answer.status == 200, "\(answer)")
   }
 
@@ -157,6 +158,34 @@ import Testing
         ], at: server, on: broker,
         // Two pushes to a device may be on their way at the same time: a count corrects what either has told.
         passing: { $0.hasPrefix("badge ") })
+    }
+  }
+
+  /// A broadcast is entered in pages of 1,000 members, and each waits until most of the one before is pushed.
+  @Test func aBroadcastDoesNotKeepALaterPushWaiting() async throws {
+    let server = try gateway()
+    var limits = Limits.unhurried
+    limits.subscriptionThreshold = 10_000
+    try await withPush(limits: limits, { $0.partitions = try #require(Partitions(count: 1)) }) {
+      broker async throws in
+      let members = (0..<2_100).map { "member\($0)" }
+      let place = try broker.makeServer(owner: "alice", members: Array(members[..<1_000]))
+      let connection = try broker.connect()
+      for more in [members[1_000..<2_000], members[2_000...]] {
+        let list = more.map { "\"\($0)\"" }.joined(separator: ",")
+        let added = try connection.ask(
+          "POST", "/v1/servers/\(place)/members", as: try broker.token("app", .app),
+          #"{"accids":[\#(list)]}"#)
+        try #require(added.status == 200, "\(added)")
+      }
+      for name in members + ["erin"] { try put(name, server, broker, on: connection) }
+      try send(
+        broker, #""serverId":"\#(place)","body":"all""#, setting: #""pushEnable":true,"needBadge":false"#)
+      let one = try send(broker, #""toAccids":["erin"],"body":"one""#)
+      try await broker.waitUntilNothingIsToBeSent()
+      let order = server.requests.map { $0.body.contains(one) }
+      #expect(order.count == 2_101)
+      #expect(try #require(order.firstIndex(of: true)) < 1_400)
     }
   }
 
