@@ -17,6 +17,8 @@ package final class FeedReader {
   let readings = FairQueue(places: readingsAtOnceMax, perAccount: readingsPerAccountMax)
   /// Shared by those who count.
   let recent = RecentStretches()
+  /// Shared by all scans.
+  package let hidden = HiddenStretches()
   package private(set) var scanCount = 0
   let loop: EventLoop
   let scope: LoopScope

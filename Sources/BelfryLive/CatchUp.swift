@@ -70,7 +70,8 @@ extension Consumer {
     }
     let scan = FeedScan(
       snapshot, at: output.cursor.withRoom(for: furtherLagging, hub.store.partitions), retentionFloor: floor,
-      promisedFrom: promised, wanted: isSlow ? Self.slowAtOnce : nil, in: hub.store)
+      promisedFrom: promised, wanted: isSlow ? Self.slowAtOnce : nil, in: hub.store,
+      passing: hub.feed.hidden)
     hub.feed.countScan()
     while let found = try await scan.next() {
       send(scan.takeGap())
@@ -255,7 +256,8 @@ extension Consumer {
   ) async throws(StoreError) -> Bool {
     let passed = cursor.withRoomForAll(in: snapshot).withRoom(for: furtherLagging, hub.store.partitions)
     let scan = FeedScan(
-      snapshot, at: nil, through: last, retentionFloor: floor, wanted: Self.shownAgainAtOnce, in: hub.store)
+      snapshot, at: nil, through: last, retentionFloor: floor, wanted: Self.shownAgainAtOnce, in: hub.store,
+      passing: hub.feed.hidden)
     while let found = try await scan.next() {
       var text: [UInt8] = []
       for one in found where scan.isVisible(one) {

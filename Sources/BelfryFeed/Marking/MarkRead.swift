@@ -83,7 +83,8 @@ extension FeedReader {
     through upTo: MessageID, _ device: DeviceID?, _ snapshot: FeedSnapshot, _ count: inout Int
   ) async throws(StoreError) -> Bool {
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
-    let scan = FeedScan(snapshot, at: nil, through: upTo, retentionFloor: floor, in: store)
+    let scan = FeedScan(
+      snapshot, at: nil, through: upTo, retentionFloor: floor, in: store, passing: hidden)
     var marking = Marking(snapshot, device, retentionFloor: floor)
     let next = { () async throws(StoreError) in try await scan.next() }
     while let found = try await scans.pass(as: snapshot.view.account, next) {

@@ -64,7 +64,9 @@ extension FeedReader {
     while isWanted: () -> Bool
   ) async throws(StoreError) -> Bool {
     page.gap.extend(by: page.cursor.takeIntoAccount(snapshot))
-    let scan = FeedScan(snapshot, at: page.cursor, retentionFloor: floor, wanted: limit, in: store)
+    let scan = FeedScan(
+      snapshot, at: page.cursor, retentionFloor: floor, wanted: limit, isPatient: true, in: store,
+      passing: hidden)
     countScan()
     while page.notifications.count < limit, !scan.isComplete {
       try checkIsWanted(isWanted)

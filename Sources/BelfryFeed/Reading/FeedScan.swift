@@ -17,7 +17,7 @@ package final class FeedScan {
   /// A log that is read, with the account's membership in its space. Hundreds of entries share one of these.
   package struct Log {
     let space: SpaceID
-    fileprivate let membership: Membership
+    let membership: Membership
     /// The position of the cursor in the log when the scan began.
     fileprivate let place: MessageID
   }
@@ -53,10 +53,13 @@ package final class FeedScan {
 
   private let store: any Store
   private let recent: RecentStretches?
+  private let hidden: HiddenStretches?
   private var sources: [Source] = []
   /// How many entries the reader can use at once.
   private let wanted: Int
   private let batchMax: Int
+  /// The same while most entries are for others, whose text nobody keeps.
+  private let hiddenBatchMax: Int
   private let retentionFloor: MessageID
   package let snapshot: FeedSnapshot
   /// The account's read state, as far as it matters for the entries that were given last.
@@ -71,14 +74,19 @@ package final class FeedScan {
   ///   - promised: the id from which on a reader without a position was promised everything, if it is before the
   ///     floor.
   ///   - wanted: how many entries the reader can use at once; nil: as many as there are.
+  ///   - isPatient: true for a reader that keeps what it gets for no longer than a moment. Fewer round trips bring it to what it
+  ///     sees, and its last one may bring more than it wanted.
   ///   - recent: nil for readers of contents.
+  ///   - hidden: by which it passes entries for others that somebody has fetched before.
   package init(
     _ snapshot: FeedSnapshot, at cursor: FeedCursor?, through last: MessageID = .last,
     retentionFloor: MessageID, promisedFrom promised: MessageID = .zero, wanted: Int? = nil,
-    in store: any Store, sharing recent: RecentStretches? = nil
+    isPatient: Bool = false, in store: any Store, sharing recent: RecentStretches? = nil,
+    passing hidden: HiddenStretches? = nil
   ) {
     self.store = store
     self.recent = recent
+    self.hidden = hidden
     self.snapshot = snapshot
     read = snapshot.view.read
     self.retentionFloor = retentionFloor
@@ -106,6 +114,7 @@ package final class FeedScan {
     self.wanted = wanted ?? Self.entriesPerRound
     let share = (self.wanted + sources.count - 1) / max(sources.count, 1)
     batchMax = wanted ?? max(share, Self.entriesPerLog.upperBound)
+    hiddenBatchMax = isPatient ? max(batchMax, Self.entriesPerRound) : batchMax
     let batch = min(max(share, Self.entriesPerLog.lowerBound), wanted ?? Self.entriesPerLog.upperBound)
     for index in sources.indices { sources[index].batch = batch }
   }
@@ -234,11 +243,12 @@ package final class FeedScan {
     var requests: [LogRequest] = []
     var asked: [Int] = []
     var count = 0
-    for (after, number) in open {
+    for (_, number) in open {
+      if count >= wanted, !sources[number].buffered.isEmpty { continue }
+      passHidden(number)
       let source = sources[number]
-      if count >= wanted, !source.buffered.isEmpty { continue }
       requests.append(
-        LogRequest(logs[source.log].space, after: after, through: source.through, limit: source.batch))
+        LogRequest(logs[source.log].space, after: source.after, through: source.through, limit: source.batch))
       asked.append(number)
       count += source.batch
     }
@@ -255,9 +265,25 @@ package final class FeedScan {
     let ends = try await store.ends(of: requests.map(\.space))
     for (index, number) in asked.enumerated() {
       noteTrimmed(from: number, before: answers[index].first?.id, ends[index].lostThrough)
-      sources[number].take(answers[index], batchMax: batchMax)
+      let isHidden = logs[sources[number].log].isMostlyHidden(answers[index], from: snapshot.view.account)
+      if isHidden, let era = era(of: requests[index].space), era == LogEra(ends[index]) {
+        hidden?.keep(answers[index], of: requests[index], in: era)
+      }
+      sources[number].take(answers[index], batchMax: isHidden ? hiddenBatchMax : batchMax)
     }
   }
+
+  /// Passes entries of a log that are known to be for others.
+  private func passHidden(_ number: Int) {
+    let (source, account) = (sources[number], snapshot.view.account)
+    let log = logs[source.log]
+    guard let hidden, let era = era(of: log.space) else { return }
+    sources[number].after = hidden.place(
+      after: source.after, through: source.through, in: log.space, era
+    ) { log.admits(account, to: $0, $1) }
+  }
+
+  private func era(of space: SpaceID) -> LogEra? { snapshot.bounds[snapshot.partition(of: space)]?.era }
 
   /// Notes what was trimmed between the source's place and the first entry that was fetched.
   ///

@@ -91,7 +91,8 @@ extension FeedReader {
     in snapshot: FeedSnapshot, while isWanted: () -> Bool
   ) async throws(StoreError) -> UnreadCount {
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
-    let scan = FeedScan(snapshot, at: nil, retentionFloor: floor, in: store, sharing: recent)
+    let scan = FeedScan(
+      snapshot, at: nil, retentionFloor: floor, in: store, sharing: recent, passing: hidden)
     countScan()
     var count = UnreadCount()
     let next = { () async throws(StoreError) in try await scan.next() }
