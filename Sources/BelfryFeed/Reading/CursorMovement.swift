@@ -7,22 +7,31 @@ extension FeedCursor {
   /// their own, if the partition's position has already passed them.
   ///
   /// Spaces for which the cursor has no room wait for the next scan. ``indexed`` then says how much of the index this
-  /// scan takes into account, and the scan leaves out what the index learned after that.
+  /// scan takes into account, and the scan leaves out what the index learned after that. If very many would wait, their
+  /// partitions go back instead: some entries are served again. Each scan goes through all spaces of the account, so thousands
+  /// that wait would take hundreds of scans. No index learns of so many late, but a client may send any text as a cursor.
   /// - Returns: what is lost, if the cursor stood at ids that the store has lost since it gave them.
   package mutating func takeIntoAccount(_ snapshot: FeedSnapshot) -> FeedGap? {
+    forgetPlaces(outside: snapshot.partitions)
     forgetLagging(outside: snapshot.lastIDs, snapshot.partitions)
     let gap = goBackFromLost(snapshot)
     var reached = snapshot.lastID(in: snapshot.home)
-    for (space, since, addedAt) in beginnings(in: snapshot) {
-      guard addLagging(space, since: since, snapshot.partitions) else {
+    let beginnings = beginnings(in: snapshot)
+    let lateCount = beginnings.count { $0.since < position(in: $0.space, snapshot.partitions) }
+    for (space, since, addedAt) in beginnings where !addLagging(space, since: since, snapshot.partitions) {
+      guard lateCount > Self.waitingMax else {
         reached = addedAt.predecessor
         break
       }
+      goBack(to: since, in: snapshot.partition(of: space), snapshot.partitions)
     }
     takeIntoAccount(indexThrough: reached)
     takeIntoAccount(history: snapshot.history)
     return gap
   }
+
+  /// So many lagging spaces are taken into account by places of their own, a dozen in each scan.
+  package static let waitingMax = 96
 
   /// This cursor with room for all spaces, also for those that wait for a later scan. No client is given such a cursor. All
   /// after its positions is shown by this scan and by those that follow it, and nothing before them.

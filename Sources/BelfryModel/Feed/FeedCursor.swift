@@ -135,6 +135,14 @@ package struct FeedCursor: Sendable, Hashable {
     rendered.forget()
   }
 
+  /// Forgets positions in partitions that the keyspace does not have. A client may send any text as a cursor, and each event
+  /// would repeat them in its id.
+  package mutating func forgetPlaces(outside partitions: Partitions) {
+    guard positions.contains(where: { $0.partitionNumber >= partitions.count }) else { return }
+    positions.removeAll { $0.partitionNumber >= partitions.count }
+    rendered.forget()
+  }
+
   /// Takes everything up to these ids as served, in all spaces of their partitions: none of them lags any more.
   package mutating func reachAll(_ lastIDs: [Partition: MessageID], _ partitions: Partitions) {
     if !lagging.isEmpty {
