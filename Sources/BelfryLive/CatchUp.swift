@@ -56,15 +56,22 @@ extension Consumer {
     var cursor = output.cursor
     gap.extend(by: cursor.takeIntoAccount(snapshot))
     send(gap)
+    var last: LiveEvent?
     if hasOthers {
-      try await beginAnew(snapshot, at: cursor, floor, while: mayGoOn)
+      last = try await beginAnew(snapshot, at: cursor, floor, while: mayGoOn)
       // The cursor may have been set back meanwhile, which must not be undone below.
       guard mayGoOn() else { return false }
       // Nothing that was read is left with the client.
       isResuming = false
     }
+    cursor.takeIntoAccount(preferencesSince: change)
     output.cursor = cursor
     preferredSince = change
+    if let last {
+      var text: [UInt8] = []
+      output.framing.append(last, at: &output.cursor, to: &text)
+      queue(text)
+    }
     if isResuming {
       guard try await welcomeBack(snapshot, floor, while: mayGoOn) else { return false }
     }
@@ -197,7 +204,11 @@ extension Consumer {
     if let upTo = read.watermarks.max() {
       queue(.read(upTo: upTo))
       let cursor = output.cursor
-      guard try await showAgain(snapshot, upTo, from: cursor, floor, while: mayGoOn) else { return false }
+      var none: LiveEvent?
+      guard try await showAgain(snapshot, upTo, from: cursor, floor, holdingBack: &none, while: mayGoOn)
+      else {
+        return false
+      }
     }
     isResuming = false
     return true
@@ -225,22 +236,23 @@ extension Consumer {
     if output.cursor.isBeginningAnew || snapshot.hasForgotten(output.cursor) { return true }
     if let preferredSince { return change != preferredSince }
     // The cursor of a client that returns may be from before the account's partition had any id.
-    return isResuming && change > output.cursor.indexed
+    return isResuming && change > output.cursor.indexed && change != output.cursor.preferred
   }
 
   /// Tells a client that its account wants to hear something else than before: it drops all that it holds, and what is
   /// left of it is shown again. Until all of that is shown, events have a cursor that says so: a client that is cut off is
   /// told once more.
   /// - Parameter cursor: the consumer's, the snapshot taken into account.
+  /// - Returns: the last event, which is to be sent with the cursor of a client that was shown all. Without it a client that is
+  ///   cut off before anything else happens would be shown everything each time that it comes back.
   private func beginAnew(
     _ snapshot: FeedSnapshot, at cursor: FeedCursor, _ floor: MessageID, while mayGoOn: () -> Bool
-  ) async throws(StoreError) {
+  ) async throws(StoreError) -> LiveEvent? {
     output.cursor.beginAnew()
-    var text: [UInt8] = []
     let current = snapshot.view.preferences.current(nowMilliseconds: snapshot.takenAtMilliseconds)
-    output.framing.append(.preferences(current), at: &output.cursor, to: &text)
-    queue(text)
-    _ = try await showAgain(snapshot, .last, from: cursor, floor, while: mayGoOn)
+    var last: LiveEvent? = .preferences(current)
+    _ = try await showAgain(snapshot, .last, from: cursor, floor, holdingBack: &last, while: mayGoOn)
+    return last
   }
 
   /// No cursor says how far showing again has come, so it cannot start again for a slow reader. Entries are therefore kept
@@ -250,9 +262,11 @@ extension Consumer {
   /// The client drops everything it holds up to `last`, in all spaces. Entries among that which are not read are
   /// shown again: an index may have learned of a space after the mark, or a clock was behind. Mostly there are none.
   /// Nothing is shown here that the scans that follow will show.
+  /// - Parameter heldBack: an event that goes before these. Each event waits for the next one, and the last is left here. Nil:
+  ///   none waits.
   private func showAgain(
     _ snapshot: FeedSnapshot, _ last: MessageID, from cursor: FeedCursor, _ floor: MessageID,
-    while mayGoOn: () -> Bool
+    holdingBack heldBack: inout LiveEvent?, while mayGoOn: () -> Bool
   ) async throws(StoreError) -> Bool {
     let passed = cursor.withRoomForAll(in: snapshot).withRoom(for: furtherLagging, hub.store.partitions)
     let scan = FeedScan(
@@ -264,7 +278,9 @@ extension Consumer {
         let space = scan.space(of: one)
         let place = passed.position(in: space, hub.store.partitions)
         guard one.entry.id <= place else { continue }
-        output.framing.append(.entry(one.entry), at: &output.cursor, to: &text)
+        var event = LiveEvent.entry(one.entry)
+        if let before = heldBack { (event, heldBack) = (before, event) }
+        output.framing.append(event, at: &output.cursor, to: &text)
       }
       if !text.isEmpty { queue(text) }
       await waitUntilDrained()

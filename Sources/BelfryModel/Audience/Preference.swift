@@ -102,8 +102,17 @@ package struct Preferences: Sendable, Hashable {
     all.filter { !$0.hasEnded(nowMilliseconds: now) }
   }
 
-  /// The first time after which the preferences change because one of them has ended; nil if none will.
-  package func nextEnd(after now: Int64) -> Int64? { all.compactMap(\.until).filter { $0 > now }.min() }
+  /// The next time at which everything is to be shown again because a preference has ended; nil if none will end. If others
+  /// end soon after it, it is the end of the last of these: a list of a hundred ends would otherwise have every stream show
+  /// everything a hundred times.
+  package func nextEnd(after now: Int64) -> Int64? {
+    let ends = all.compactMap(\.until).filter { $0 > now }
+    guard let first = ends.min() else { return nil }
+    return ends.filter { $0 - first <= Self.endsTogetherMilliseconds }.max()
+  }
+
+  /// Nobody notices if what a preference hid comes so much later.
+  package static let endsTogetherMilliseconds: Int64 = 10_000
 
   /// The latest change of the preferences: the account changed them, or one has ended. A reader that has
   /// taken everything up to this id into account follows the present ones.

@@ -34,6 +34,10 @@ package struct FeedCursor: Sendable, Hashable {
   /// The history that the positions belong to; empty if unknown. After the store came back without its last writes, it
   /// tells ids that were served before from ids that were allotted since.
   package private(set) var history = ""
+  /// The latest change of the account's preferences by which the client was shown what it has, if it is later than
+  /// ``indexed``; otherwise zero. A preference that ends by itself leaves no id in the account's partition. So without this,
+  /// each client that comes back before the next id there would be shown everything again.
+  package private(set) var preferred = MessageID.zero
   private var rendered = RenderedCursor()
 
   package init() {}
@@ -48,6 +52,13 @@ package struct FeedCursor: Sendable, Hashable {
 
   package mutating func takeIntoAccount(indexThrough id: MessageID) {
     indexed = max(indexed, id)
+    rendered.forget()
+  }
+
+  package mutating func takeIntoAccount(preferencesSince change: MessageID) {
+    let next = change > indexed ? change : .zero
+    guard next != preferred else { return }
+    preferred = next
     rendered.forget()
   }
 
@@ -172,7 +183,7 @@ package struct FeedCursor: Sendable, Hashable {
   /// preferences have changed again.
   package mutating func beginAnew() {
     rendered.forget()
-    indexed = Self.anew
+    (indexed, preferred) = (Self.anew, .zero)
   }
 
   package var isBeginningAnew: Bool { indexed == Self.anew }
@@ -189,7 +200,7 @@ package struct FeedCursor: Sendable, Hashable {
 
 // MARK: - The text a client hands back
 
-// `2<history>[.<id>]*[_<indexed>][~<space key>*<id>]*`, ids in base 36. Opaque to clients, readable by any broker, and
+// `2<history>[.<id>]*[_<indexed>[-<preferred>]][~<space key>*<id>]*`, ids in base 36. Opaque to clients, readable by any broker, and
 // made of characters that need no escape in a header or a query. A listed id names its own partition.
 extension FeedCursor {
   private static var version: UInt8 { UInt8(ascii: "2") }
@@ -210,7 +221,8 @@ extension FeedCursor {
     var before = [Self.version] + Array(history.utf8)
     var after: [UInt8] = []
     for id in positions.dropLast() { Self.append(Self.idMark, id, to: &before) }
-    if indexed > .zero { Self.append(UInt8(ascii: "_"), indexed, to: &after) }
+    if indexed > .zero || preferred > .zero { Self.append(UInt8(ascii: "_"), indexed, to: &after) }
+    if preferred > .zero { Self.append(UInt8(ascii: "-"), preferred, to: &after) }
     for (space, id) in lagging.sorted(by: { $0.key.key < $1.key.key }) {
       after.append(UInt8(ascii: "~"))
       after += space.key.utf8
@@ -271,8 +283,13 @@ extension FeedCursor {
       reach(id)
     }
     if places.count == 2 {
-      guard let indexed = Self.id(places[1]) else { return nil }
+      let known = places[1].parts(between: "-")
+      guard known.count <= 2, let indexed = Self.id(known[0]) else { return nil }
       takeIntoAccount(indexThrough: indexed)
+      if known.count == 2 {
+        guard let change = Self.id(known[1]) else { return nil }
+        takeIntoAccount(preferencesSince: change)
+      }
     }
     for part in parts.dropFirst() {
       let pair = part.parts(between: "*")
