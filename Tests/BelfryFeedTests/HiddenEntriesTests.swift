@@ -76,21 +76,15 @@ import Testing
   }
 
   @Test func aLogIsPassedAsFarAsItIsKnown() {
-    let (hidden, era) = (HiddenStretches(), LogEra(LogEnd(allotted: .zero, appended: .zero)))
-    func id(_ number: Int) -> MessageID {
-      MessageID(firstAtUnixMilliseconds: 1_800_000_000_000 + Int64(number))
-    }
+    let hidden = HiddenStretches()
     /// The place of a reader that sees one entry.
     func place(after place: Int, through last: Int, seeing seen: Int = 0, _ now: LogEra) -> MessageID {
       hidden.place(after: id(place), through: id(last), in: Self.space, now) { one, _ in one == id(seen) }
     }
     let (batch, end) = (512, 99_999)
     for start in stride(from: 0, to: 70 * batch, by: batch) {
-      let entries = (start + 1...start + batch).map { number in
-        LogEntry(id: id(number), audience: Audience(.named, named: ["alice"]), contentJSON: "{}")
-      }
       let request = LogRequest(Self.space, after: id(start), through: id(end), limit: batch)
-      hidden.keep(entries, of: request, in: era)
+      hidden.keep(entries(start + 1...start + batch), of: request, lostThrough: .zero, in: era)
     }
     let known = HiddenStretches.weightPerSpaceMax / batch * batch - batch
     #expect(place(after: 0, through: end, era) == id(known - 1))
@@ -103,6 +97,29 @@ import Testing
     let loss = Rewind(ended: "1", kept: id(5), first: id(700))
     let later = LogEra(LogEnd(allotted: .zero, appended: .zero, rewinds: [loss]))
     #expect(place(after: 0, through: end, later) == id(0))
+  }
+
+  /// A reader who passed the trimmed part here would not notice that it missed something.
+  @Test(arguments: [(100, 100), (100, 120), (100, 611)])
+  func aReaderBeforeATrimFetchesAndNotices(first: Int, lost: Int) {
+    let hidden = HiddenStretches()
+    let request = LogRequest(Self.space, after: id(0), through: id(9_999), limit: 512)
+    hidden.keep(entries(first + 1...first + 512), of: request, lostThrough: id(lost), in: era)
+    func place(after place: Int) -> MessageID {
+      hidden.place(after: id(place), through: id(9_999), in: Self.space, era) { _, _ in false }
+    }
+    for before in [0, first - 1, lost - 1] { #expect(place(after: before) == id(before)) }
+    #expect(place(after: lost) == id(max(lost, first + 511)))
+  }
+
+  private let era = LogEra(LogEnd(allotted: .zero, appended: .zero))
+
+  private func id(_ number: Int) -> MessageID {
+    MessageID(firstAtUnixMilliseconds: 1_800_000_000_000 + Int64(number))
+  }
+
+  private func entries(_ numbers: ClosedRange<Int>) -> [LogEntry] {
+    numbers.map { LogEntry(id: id($0), audience: Audience(.named, named: ["alice"]), contentJSON: "{}") }
   }
 
   private func all(of account: AccountID, by reader: FeedReader, limit: Int) async throws -> [MessageID] {

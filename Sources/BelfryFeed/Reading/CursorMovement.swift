@@ -9,7 +9,8 @@ extension FeedCursor {
   /// Spaces for which the cursor has no room wait for the next scan. ``indexed`` then says how much of the index this
   /// scan takes into account, and the scan leaves out what the index learned after that. If very many would wait, their
   /// partitions go back instead: some entries are served again. Each scan goes through all spaces of the account, so thousands
-  /// that wait would take hundreds of scans. No index learns of so many late, but a client may send any text as a cursor.
+  /// that wait would take hundreds of scans. An index hardly learns of so many late, but a cursor that starts over knows none of
+  /// the spaces, and a client may send any text as a cursor.
   /// - Returns: what is lost, if the cursor stood at ids that the store has lost since it gave them.
   package mutating func takeIntoAccount(_ snapshot: FeedSnapshot) -> FeedGap? {
     forgetPlaces(outside: snapshot.partitions)

@@ -55,6 +55,12 @@ extension FeedReader {
     {
       indexed = page.cursor.indexed
     }
+    if start == nil {
+      // A stream that continues from here is not to show everything again: the page goes by the present preferences.
+      let preferences = snapshot.view.preferences
+      page.cursor.takeIntoAccount(
+        preferencesSince: preferences.lastChange(nowMilliseconds: snapshot.takenAtMilliseconds))
+    }
     return page
   }
 

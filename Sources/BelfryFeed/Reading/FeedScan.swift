@@ -265,9 +265,11 @@ package final class FeedScan {
     let ends = try await store.ends(of: requests.map(\.space))
     for (index, number) in asked.enumerated() {
       noteTrimmed(from: number, before: answers[index].first?.id, ends[index].lostThrough)
-      let isHidden = logs[sources[number].log].isMostlyHidden(answers[index], from: snapshot.view.account)
-      if isHidden, let era = era(of: requests[index].space), era == LogEra(ends[index]) {
-        hidden?.keep(answers[index], of: requests[index], in: era)
+      let request = requests[index]
+      let isHidden = logs[sources[number].log].isMostlyHidden(
+        answers[index], upTo: request.limit, from: snapshot.view.account)
+      if isHidden, let era = era(of: request.space), era == LogEra(ends[index]) {
+        hidden?.keep(answers[index], of: request, lostThrough: ends[index].lostThrough, in: era)
       }
       sources[number].take(answers[index], batchMax: isHidden ? hiddenBatchMax : batchMax)
     }

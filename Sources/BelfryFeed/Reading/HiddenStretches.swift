@@ -39,11 +39,12 @@ package final class HiddenStretches {
     /// How often a reader has since fetched something further on.
     var missCount = 0
 
-    init(_ entries: [LogEntry], of request: LogRequest, in era: LogEra) {
+    init(_ entries: [LogEntry], of request: LogRequest, lostThrough: MessageID, in era: LogEra) {
       self.era = era
-      let through = entries.count < request.limit ? request.through : entries.last?.id ?? request.through
-      (after, self.through) = (request.after, through)
-      self.entries = entries.map { Entry($0) }
+      let after = max(request.after, lostThrough)
+      through = entries.count < request.limit ? request.through : entries.last?.id ?? request.through
+      self.after = after
+      self.entries = entries.lazy.filter { $0.id > after }.map { Entry($0) }
       weight = self.entries.reduce(1) { $0 + $1.weight }
     }
 
@@ -84,15 +85,18 @@ package final class HiddenStretches {
   package init() {}
 
   /// Keeps what a reader fetched in answer to a request.
-  /// - Parameter era: the log's, before the entries were fetched and afterwards.
-  func keep(_ entries: [LogEntry], of request: LogRequest, in era: LogEra) {
+  /// - Parameters:
+  ///   - lostThrough: all up to this id was trimmed, as of a moment after the entries were fetched. Nothing is known of that part:
+  ///     a reader who passed it here would not notice that it missed what was trimmed.
+  ///   - era: the log's, before the entries were fetched and afterwards.
+  func keep(_ entries: [LogEntry], of request: LogRequest, lostThrough: MessageID, in era: LogEra) {
     // Nobody else reads what is one account's own.
     switch request.space.kind {
     case .account, .direct: return
     case .server, .group, .room: break
     }
-    let fresh = Stretch(entries, of: request, in: era)
-    guard fresh.weight <= Self.weightPerSpaceMax else { return }
+    let fresh = Stretch(entries, of: request, lostThrough: lostThrough, in: era)
+    guard fresh.after < fresh.through, fresh.weight <= Self.weightPerSpaceMax else { return }
     // Taken out, so that a long stretch is extended in place. One that has its full length stays as it is.
     let known = stretches[request.space]?.weight ?? 0
     var kept = stretches.removeValue(forKey: request.space) ?? fresh
@@ -150,8 +154,9 @@ extension FeedScan.Log {
   }
 
   /// True if more than half of these entries, which were fetched together, are for others.
-  func isMostlyHidden(_ entries: [LogEntry], from account: AccountID) -> Bool {
-    guard entries.count >= Self.judgedAtLeast else { return false }
+  /// - Parameter limit: the number that was asked for. A reader of small pages never gets many at once.
+  func isMostlyHidden(_ entries: [LogEntry], upTo limit: Int, from account: AccountID) -> Bool {
+    guard entries.count >= min(Self.judgedAtLeast, limit) else { return false }
     var left = (entries.count - 1) / 2
     for entry in entries where admits(account, to: entry.notificationID, entry.audience) {
       if left == 0 { return false }

@@ -254,8 +254,8 @@ extension PushDispatcher {
     }
   }
 
-  /// Keeps a failure where the account finds it, until a push is accepted. Nobody waits for that: if Redis does not take
-  /// it, the next failure is kept.
+  /// Keeps a failure where the account finds it, until a push is accepted. If Redis does not take it, the next failure is
+  /// kept.
   private func noteHealth(_ outcome: PushOutcome, of record: PusherRecord, _ account: AccountID) async {
     switch outcome {
     case .delivered:

@@ -189,14 +189,14 @@ final class PushLane {
       // The id may be seconds ahead of the clock, after a restart of Redis.
       dueAtMilliseconds = copy.timeMilliseconds + dispatcher.delayMilliseconds
       guard dueAtMilliseconds <= now else { return .later }
-      let page = try await receivers(of: copy, after: nil)
+      let page = try await receivers(of: copy, after: state.place)
       if !page.isLast {
         guard state.unfinished.count < Self.unfinishedMax else { return .later }
         state.unfinished.append(UnfinishedCopy(id: copy.id, place: page.next))
       }
       found.append((copy, page.accounts))
       count += page.accounts.count
-      state.position = copy.id
+      (state.position, state.place) = (copy.id, nil)
       if count >= Self.membersAtOnce { return .more }
     }
     return copies.count < Self.copiesAtOnce ? .none : .more

@@ -19,8 +19,9 @@ package struct FeedCursor: Sendable, Hashable {
     idBytesMost * partitions.count + textBytesBesidePlaces
   }
 
-  /// The version, the history, the position in the index, and a dozen lagging spaces with names of 64 characters.
-  private static let textBytesBesidePlaces = 1_024
+  /// The version, the history, the position in the index, the change of preferences, and a dozen lagging spaces with names of
+  /// 64 characters.
+  private static let textBytesBesidePlaces = 1_152
   /// The most bytes of a cursor's text in any keyspace.
   static let textLimitBytes = idBytesMost * Partition.limit + textBytesBesidePlaces
 

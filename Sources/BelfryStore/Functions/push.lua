@@ -32,8 +32,8 @@ local function put_pusher(keys, arguments)
   local key = pushers_key(prefix, account)
   if redis_call('HEXISTS', key, device) == 0 and count_pushers(key) >= tonumber(most) then return 'full' end
   local is_new = redis_call('HSET', key, device, record) == 1
-  -- The failure is that of the pusher before.
-  if not is_new then redis_call('HDEL', key, failure_field(device)) end
+  -- A failure is that of the pusher before. An earlier release leaves it behind when it removes a pusher.
+  redis_call('HDEL', key, failure_field(device))
   redis_call('SADD', accounts_pushed_key(prefix), account)
   return is_new and 'made' or 'replaced'
 end

@@ -21,6 +21,8 @@ package struct CopyReaderState: Sendable, Hashable {
   package var lost: Int64 = 0
   /// For push: the copies up to the position whose audiences are not entered to their ends, oldest first.
   package var unfinished: [UnfinishedCopy] = []
+  /// For push, from a release that knew no unfinished copies: the last page that is done of the first copy after the position.
+  package var place: PageCursor?
 
   package init(position: MessageID, count: Int64?, generation: String) {
     self.position = position
@@ -199,6 +201,7 @@ extension CopyReaderState {
       case "generation": generation = text
       case "lost": lost = Int64(text) ?? 0
       case "unfinished": unfinished = UnfinishedCopy.all(in: text)
+      case "place": place = PageCursor(text: text)
       default: continue
       }
     }
@@ -213,6 +216,7 @@ extension CopyReaderState {
     if position != before.position { changes.append(("position", position.streamForm)) }
     if count != before.count { changes.append(("count", count.map { String($0) } ?? "?")) }
     if lost != before.lost { changes.append(("lost", lost == 0 ? "" : String(lost))) }
+    if place != before.place { changes.append(("place", place?.text ?? "")) }
     if unfinished != before.unfinished { changes.append(("unfinished", UnfinishedCopy.text(of: unfinished))) }
     return changes
   }
