@@ -9,7 +9,7 @@ RULES = [
     (r"accid", r"^must not name the account itself$", "nobody blocks themselves"),
     (r"cursor|after|Last-Event-ID", r"is not a cursor that Belfry gave|is not valid, or Redis has restarted", "only what a page gave is a cursor"),
     (r".*", r"must be at most \d+ bytes", "JSON Schema counts characters, not bytes"),
-    (r".*Id|toAccids|toType", r"cannot be combined|is needed|leave it out", "which fields make a send together"),
+    (r".*Id|toAccids|toType", r"cannot be combined|is needed|is missing: give|leave it out", "which fields make a send together"),
     (r"items|upTo|body|url", r"is missing: give|cannot be combined", "generators of clients take no choice of needed fields"),
     (r"toAccids\[\d+\]", r"must name each account once", "each receiver once; uniqueItems would not see 7 and \"7\""),
     (r"members", r"has no roster", "members go with membership: roster"),
