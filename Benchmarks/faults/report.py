@@ -91,7 +91,7 @@ def changes_around(history: History, violation: Violation, send: Send | None, at
 
 def concerns(told: Told, id: str) -> bool:
     is_up_to = told.up_to and id and int(told.up_to) >= int(id)
-    return id in told.ids or bool(is_up_to) or told.what in ("gap", "cursorRefused")
+    return id in told.ids or bool(is_up_to) or told.what in ("gap", "cursorRefused", "preferences")
 
 
 def part(history: History, violation: Violation) -> list[str]:

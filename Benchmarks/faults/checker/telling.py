@@ -56,7 +56,7 @@ def untold_read(case: Case):
             if not mark or any(mark.device == device.name for mark in reading.possibly(id, 0)):
                 continue
             due = case.patience.due(device.name, max(mark.ended, shown.at))
-            if due >= case.history.ended:
+            if due >= case.history.ended or _has_let_go(case, device.name, shown, due):
                 continue
             told = read_told.first(id, mark.began)
             if told > due:
@@ -66,6 +66,13 @@ def untold_read(case: Case):
                 how = f"upTo {mark.up_to}" if mark.up_to else "by name"
                 text = f"marked read {how} on {mark.device}; this device was told {when}"
                 yield Violation("untold", text, mark.ended, id, device.account, device.name)
+
+
+def _has_let_go(case: Case, device: str, shown, due: float) -> bool:
+    """True if the device started over after it was shown a notification, and was not shown it again. It holds nothing then that
+    it could be told of."""
+    last = max((one.at for one in case.shown_to_device[device] if one.id == shown.id and one.at <= due), default=shown.at)
+    return case.read_told[device].has_started_over(last, due)
 
 
 def _unread_since(case: Case, device, id: str, due: float) -> float:
@@ -157,6 +164,8 @@ def _untold_recall(case: Case, recall, shown, device):
     if recall.id in case.perhaps_trimmed:
         return
     if not send or not case.audience.stays(send, device.account, recall.began, due):
+        return
+    if _has_let_go(case, device.name, shown, due):
         return
     told = case.told_device[device.name]
     if not any(one.what == "retracted" and one.ids == (recall.id,) and one.at <= due for one in told):

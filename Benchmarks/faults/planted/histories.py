@@ -527,6 +527,32 @@ class Histories(unittest.TestCase):
         self.story.feed("bob")
         self.finds("untold")
 
+    def test_started_over_and_not_shown_again_what_is_recalled(self):
+        self.story.fault(15, 15, is_step=True, lost_since=14)
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        self.story.history.recalls.append(Recall(20, 20.1, OK, 204, 1, id="5"))
+        for device in ("ann-phone", "bob-desk"):
+            self.story.tell("retracted", 20.2, device, ids=("5",))
+        self.story.feed("ann")
+        self.story.feed("bob")
+        self.finds("untold")
+        self.story.tell("preferences", 19.95)
+        self.finds()
+        self.story.show(5, 20.0, "ann-desk")
+        self.finds("untold")
+
+    def test_started_over_and_not_shown_again_what_is_read(self):
+        self.story.fault(15, 15, is_step=True, lost_since=14)
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        self.story.mark(5, began=20)
+        self.finds("untold")
+        self.story.tell("preferences", 19.95)
+        self.finds()
+        self.story.show(5, 20.0, "ann-desk")
+        self.finds("untold")
+
     def test_recalled_and_still_in_the_feed(self):
         self.story.send(5, 10)
         self.story.show_all(5, 10.2)
