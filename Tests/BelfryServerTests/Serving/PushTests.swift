@@ -184,7 +184,8 @@ import Testing
       let one = try send(broker, #""toAccids":["erin"],"body":"one""#)
       try await broker.waitUntilNothingIsToBeSent()
       let order = server.requests.map { $0.body.contains(one) }
-      #expect(order.count == 2_101)
+      // A push whose answer is late on a busy machine is made again, so only its receivers are counted.
+      #expect(Set(posts(server).filter { !$0.hasPrefix("badge ") }).count == 2_101)
       #expect(try #require(order.firstIndex(of: true)) < 1_400)
     }
   }
