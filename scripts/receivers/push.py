@@ -76,7 +76,7 @@ def check(belfry, folder):
         broker.ask("PUT", "/v1/account/pushers/deleted", bob, gone.pusher)
         assert len(broker.ask("GET", "/v1/account/pushers", bob)["pushers"]) == 4
 
-        # What is not pushed comes first, so that it counts, however late the push is.
+        # The one that is not pushed comes first, so that it counts, however late the push is.
         broker.ask("POST", "/v1/notifications", alice, {"toAccids": ["bob"], "body": "not pushed"})
         sent = broker.ask("POST", "/v1/notifications", alice, {
             "toAccids": ["bob"], "body": "Grüße", "fromNick": "Alice", "pushPayload": {"room": 7},

@@ -517,23 +517,23 @@ class Histories(unittest.TestCase):
         self.story.tell("read", 40, ids=("5",))
         self.finds("untold")
 
-    def test_not_told_recalled(self):
+    def plant_recall(self, *told):
+        """A recall of what all devices were shown. These devices are told of it."""
         self.story.send(5, 10)
         self.story.show_all(5, 10.2)
         self.story.history.recalls.append(Recall(20, 20.1, OK, 204, 1, id="5"))
-        for device in ("ann-phone", "bob-desk"):
+        for device in told:
             self.story.tell("retracted", 20.2, device, ids=("5",))
+
+    def test_not_told_recalled(self):
+        self.plant_recall("ann-phone", "bob-desk")
         self.story.feed("ann")
         self.story.feed("bob")
         self.finds("untold")
 
     def test_started_over_and_not_shown_again_what_is_recalled(self):
         self.story.fault(15, 15, is_step=True, lost_since=14)
-        self.story.send(5, 10)
-        self.story.show_all(5, 10.2)
-        self.story.history.recalls.append(Recall(20, 20.1, OK, 204, 1, id="5"))
-        for device in ("ann-phone", "bob-desk"):
-            self.story.tell("retracted", 20.2, device, ids=("5",))
+        self.plant_recall("ann-phone", "bob-desk")
         self.story.feed("ann")
         self.story.feed("bob")
         self.finds("untold")
@@ -554,11 +554,7 @@ class Histories(unittest.TestCase):
         self.finds("untold")
 
     def test_recalled_and_still_in_the_feed(self):
-        self.story.send(5, 10)
-        self.story.show_all(5, 10.2)
-        self.story.history.recalls.append(Recall(20, 20.1, OK, 204, 1, id="5"))
-        for device in ("ann-desk", "ann-phone", "bob-desk"):
-            self.story.tell("retracted", 20.2, device, ids=("5",))
+        self.plant_recall("ann-desk", "ann-phone", "bob-desk")
         self.story.feed("ann", 5)
         self.story.feed("bob")
         self.finds("resurrected")

@@ -17,7 +17,7 @@ export class BelfryClient {
 
   constructor({ url = "", token, account, device, credentials = "same-origin", fetch = globalThis.fetch, ...unknown } = {}) {
     refuseUnknown(unknown);
-    const headers = { ...identity("Belfry-Account", { account }), ...identity("Belfry-Device", { device }) };
+    const headers = { ...identity("Belfry-Account", "account", account), ...identity("Belfry-Device", "device", device) };
     checkURL(String(url));
     this.#tokens = new TokenStore(token);
     // In browsers fetch must be called on the window, or on nothing.
@@ -39,7 +39,7 @@ export class BelfryClient {
 
   async sendBatch(notifications, options = {}) {
     const { signal } = readOptions(options, "signal");
-    const sent = listOf(notifications, "notifications").map(identified);
+    const sent = listOf(notifications).map(identified);
     if (sent.length === 0) return [];
     const body = sent.map((each) => `${JSON.stringify(each)}\n`).join("");
     const answer = await this.#transport.ask({
@@ -98,7 +98,7 @@ export class BelfryClient {
 
   async markRead(notifications, options = {}) {
     const { signal } = readOptions(options, "signal");
-    const items = listOf(notifications, "notifications").map((each) => (
+    const items = listOf(notifications).map((each) => (
       typeof each === "string" ? { messageServerId: each } : { messageServerId: each.messageServerId, type: each.type }));
     return this.#mark({ items }, signal);
   }
@@ -168,19 +168,18 @@ function refuseUnknown(options, words = "there is no option") {
 }
 
 /** The header that names an account or a device; none if it is left out. */
-function identity(header, named) {
-  const [[option, value]] = Object.entries(named);
+function identity(header, option, value) {
   if (value === undefined) return {};
   if (!isHeaderValue(value)) throw new TypeError(`${option} must be visible ASCII characters, not ${JSON.stringify(value)}`);
   return { [header]: value };
 }
 
 /** A text is iterable, too, so without this its letters would be sent one by one. */
-function listOf(values, name) {
-  if (typeof values === "string" || typeof values?.[Symbol.iterator] !== "function") {
-    throw new TypeError(`${name} must be a list, not ${JSON.stringify(values)}`);
+function listOf(notifications) {
+  if (typeof notifications === "string" || typeof notifications?.[Symbol.iterator] !== "function") {
+    throw new TypeError(`notifications must be a list, not ${JSON.stringify(notifications)}`);
   }
-  return Array.from(values);
+  return Array.from(notifications);
 }
 
 /** In a page an empty URL is the page's own origin, and a path stands on it. Elsewhere there is nothing to complete it with. */
