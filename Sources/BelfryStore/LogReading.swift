@@ -16,6 +16,11 @@ package struct LogRequest: Sendable, Hashable {
     self.through = through
     self.limit = limit
   }
+
+  /// The id up to which the answer has all entries: an answer of fewer than were asked for has all that there are.
+  package func reach(of answer: [LogEntry]) -> MessageID {
+    answer.count < limit ? through : answer.last?.id ?? through
+  }
 }
 
 /// The result of a search for an entry by its id.

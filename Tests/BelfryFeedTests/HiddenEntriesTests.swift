@@ -79,12 +79,14 @@ import Testing
     let hidden = HiddenStretches()
     /// The place of a reader that sees one entry.
     func place(after place: Int, through last: Int, seeing seen: Int = 0, _ now: LogEra) -> MessageID {
-      hidden.place(after: id(place), through: id(last), in: Self.space, now) { one, _ in one == id(seen) }
+      hidden.placePastHidden(after: id(place), through: id(last), in: Self.space, now) { one, _ in
+        one == id(seen)
+      }
     }
     let (batch, end) = (512, 99_999)
     for start in stride(from: 0, to: 70 * batch, by: batch) {
       let request = LogRequest(Self.space, after: id(start), through: id(end), limit: batch)
-      hidden.keep(entries(start + 1...start + batch), of: request, lostThrough: .zero, in: era)
+      hidden.keepStretch(entries(start + 1...start + batch), of: request, lostThrough: .zero, in: era)
     }
     let known = HiddenStretches.weightPerSpaceMax / batch * batch - batch
     #expect(place(after: 0, through: end, era) == id(known - 1))
@@ -104,9 +106,9 @@ import Testing
   func aReaderBeforeATrimFetchesAndNotices(first: Int, lost: Int) {
     let hidden = HiddenStretches()
     let request = LogRequest(Self.space, after: id(0), through: id(9_999), limit: 512)
-    hidden.keep(entries(first + 1...first + 512), of: request, lostThrough: id(lost), in: era)
+    hidden.keepStretch(entries(first + 1...first + 512), of: request, lostThrough: id(lost), in: era)
     func place(after place: Int) -> MessageID {
-      hidden.place(after: id(place), through: id(9_999), in: Self.space, era) { _, _ in false }
+      hidden.placePastHidden(after: id(place), through: id(9_999), in: Self.space, era) { _, _ in false }
     }
     for before in [0, first - 1, lost - 1] { #expect(place(after: before) == id(before)) }
     #expect(place(after: lost) == id(max(lost, first + 511)))

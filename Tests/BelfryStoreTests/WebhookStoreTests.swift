@@ -266,7 +266,7 @@ import Testing
       var held: [SpaceID: HeldCopies] = [:]
       for space in spaces(250) { held[space] = HeldCopies(ids: ids, attempts: 1, dueAtMilliseconds: 1 << 40) }
       #expect(try await save(broker, by: "a", state, before: state, held: held))
-      let begun = try await broker.store.call(.replayCopies, .webhook(webhook), in: [partition]) { _ in
+      let begun = try await broker.store.callReader(.replayCopies, .webhook(webhook), in: [partition]) { _ in
         ids[2].streamForm
       }
       #expect(try begun.map { try $0.string() } == ["more"])

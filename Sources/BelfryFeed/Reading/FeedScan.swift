@@ -269,7 +269,7 @@ package final class FeedScan {
       let isHidden = logs[sources[number].log].isMostlyHidden(
         answers[index], upTo: request.limit, from: snapshot.view.account)
       if isHidden, let era = era(of: request.space), era == LogEra(ends[index]) {
-        hidden?.keep(answers[index], of: request, lostThrough: ends[index].lostThrough, in: era)
+        hidden?.keepStretch(answers[index], of: request, lostThrough: ends[index].lostThrough, in: era)
       }
       sources[number].take(answers[index], batchMax: isHidden ? hiddenBatchMax : batchMax)
     }
@@ -280,9 +280,9 @@ package final class FeedScan {
     let (source, account) = (sources[number], snapshot.view.account)
     let log = logs[source.log]
     guard let hidden, let era = era(of: log.space) else { return }
-    sources[number].after = hidden.place(
+    sources[number].after = hidden.placePastHidden(
       after: source.after, through: source.through, in: log.space, era
-    ) { log.admits(account, to: $0, $1) }
+    ) { log.wasSent(to: account, $0, $1) }
   }
 
   private func era(of space: SpaceID) -> LogEra? { snapshot.bounds[snapshot.partition(of: space)]?.era }

@@ -42,7 +42,7 @@ package final class HiddenStretches {
     init(_ entries: [LogEntry], of request: LogRequest, lostThrough: MessageID, in era: LogEra) {
       self.era = era
       let after = max(request.after, lostThrough)
-      through = entries.count < request.limit ? request.through : entries.last?.id ?? request.through
+      through = request.reach(of: entries)
       self.after = after
       self.entries = entries.lazy.filter { $0.id > after }.map { Entry($0) }
       weight = self.entries.reduce(1) { $0 + $1.weight }
@@ -89,7 +89,7 @@ package final class HiddenStretches {
   ///   - lostThrough: all up to this id was trimmed, as of a moment after the entries were fetched. Nothing is known of that part:
   ///     a reader who passed it here would not notice that it missed what was trimmed.
   ///   - era: the log's, before the entries were fetched and afterwards.
-  func keep(_ entries: [LogEntry], of request: LogRequest, lostThrough: MessageID, in era: LogEra) {
+  func keepStretch(_ entries: [LogEntry], of request: LogRequest, lostThrough: MessageID, in era: LogEra) {
     // Nobody else reads what is one account's own.
     switch request.space.kind {
     case .account, .direct: return
@@ -117,7 +117,7 @@ package final class HiddenStretches {
   /// - Parameters:
   ///   - era: the log's when the reader's stretch of it was bounded.
   ///   - isForReader: says of an entry, by the id of the notification and by its audience, if it may be for the reader.
-  func place(
+  func placePastHidden(
     after place: MessageID, through last: MessageID, in space: SpaceID, _ era: LogEra,
     isForReader: (MessageID, Audience) -> Bool
   ) -> MessageID {
@@ -140,16 +140,20 @@ package final class HiddenStretches {
 
 /// Changes when a log may have lost entries, or be on another node.
 struct LogEra: Sendable, Hashable {
-  private let history: String
-  private let present: String
-  private let lastRewind: Rewind?
+  let history: String
+  let present: String
+  let lastRewind: Rewind?
+}
 
-  init(_ end: LogEnd) { (history, present, lastRewind) = (end.history, end.present, end.rewinds.last) }
+extension LogEra {
+  init(_ end: LogEnd) {
+    self.init(history: end.history, present: end.present, lastRewind: end.rewinds.last)
+  }
 }
 
 extension FeedScan.Log {
   /// True if the entry was for the account when it was sent. Nothing else can show it to the account.
-  func admits(_ account: AccountID, to id: MessageID, _ audience: Audience) -> Bool {
+  func wasSent(to account: AccountID, _ id: MessageID, _ audience: Audience) -> Bool {
     Visibility.asSent(id, audience, for: account, membership: membership, retentionFloor: .zero).isVisible
   }
 
@@ -158,7 +162,7 @@ extension FeedScan.Log {
   func isMostlyHidden(_ entries: [LogEntry], upTo limit: Int, from account: AccountID) -> Bool {
     guard entries.count >= min(Self.judgedAtLeast, limit) else { return false }
     var left = (entries.count - 1) / 2
-    for entry in entries where admits(account, to: entry.notificationID, entry.audience) {
+    for entry in entries where wasSent(to: account, entry.notificationID, entry.audience) {
       if left == 0 { return false }
       left -= 1
     }

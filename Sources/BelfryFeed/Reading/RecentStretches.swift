@@ -67,9 +67,8 @@ package final class RecentStretches {
     case .account, .direct: return
     case .server, .group, .room: break
     }
-    let through = entries.count < request.limit ? request.through : entries.last?.id ?? request.through
     let fresh = Stretch(
-      end: request.through, after: request.after, through: through,
+      end: request.through, after: request.after, through: request.reach(of: entries),
       entries: entries.map(\.forCounting))
     let known = stretches.removeValue(forKey: request.space)
     if let known {

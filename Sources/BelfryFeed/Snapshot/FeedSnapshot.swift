@@ -13,15 +13,15 @@ package struct FeedSnapshot: Sendable {
   /// The last id that was allotted in a partition when it was asked, and which ids before it were lost.
   package struct Bound: Sendable {
     let last: MessageID
-    let era: LogEra
     private let rewinds: [Rewind]
     private let history: String
     private let present: String
 
     package init(_ end: LogEnd) {
       (last, rewinds, history, present) = (end.allotted, end.rewinds, end.history, end.present)
-      era = LogEra(end)
     }
+
+    var era: LogEra { LogEra(history: history, present: present, lastRewind: rewinds.last) }
 
     /// For an id that was allotted and then lost: the last id before it that was kept. Nil for all others.
     ///

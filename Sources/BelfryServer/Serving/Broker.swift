@@ -237,8 +237,8 @@ final class Broker: Sendable {
 
   /// Records that a loop works on the keyspace. Once all do, the log says that the broker serves: before that, the keyspace may
   /// turn out to be one that this broker must not serve. Called from any thread.
-  func isServed(byLoop number: Int) {
-    guard keyspace.isServed(byLoop: number) == loops.count else { return }
+  func noteServed(byLoop number: Int) {
+    guard keyspace.noteServed(byLoop: number) == loops.count else { return }
     Log.line("belfry \(BelfryVersion.text) serves", ["broker": name, "loops": "\(loops.count)"])
   }
 

@@ -38,7 +38,7 @@ final class KeyspaceState: Sendable {
 
   /// Records that a loop works on the keyspace.
   /// - Returns: the number of loops that have done so since the start, if this one is new among them.
-  func isServed(byLoop number: Int) -> Int? {
+  func noteServed(byLoop number: Int) -> Int? {
     content.withLock { content in
       content.refusal = nil
       content.accessRefusal = nil
@@ -47,7 +47,7 @@ final class KeyspaceState: Sendable {
   }
 
   /// Records why the connection to Redis was lost, or was not made.
-  func isLost(_ error: RedisError) {
+  func noteLost(_ error: RedisError) {
     content.withLock { $0.accessRefusal = AccessRefusal(error) }
   }
 

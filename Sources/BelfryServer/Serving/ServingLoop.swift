@@ -114,12 +114,12 @@ actor ServingLoop {
       switch state {
       case .ready:
         Log.line("redis connected", ["loop": String(number), "at": store.place])
-        broker.isServed(byLoop: number)
+        broker.noteServed(byLoop: number)
       case .lost(let error) where error.code == .unsuitable:
         live.reconnect(because: error)
         broker.refuseKeyspace(error, loop: number)
       case .lost(let error):
-        broker.keyspace.isLost(error)
+        broker.keyspace.noteLost(error)
         Log.line("redis lost", ["loop": String(number), "cause": error.description])
       case .connecting, .closed: break
       }

@@ -95,11 +95,11 @@ extension RedisStore {
   func callEverywhere(
     _ function: StoreFunction, _ reader: CopyReader, _ argument: (Partition) -> String? = { _ in nil }
   ) async throws(StoreError) -> [RedisReply] {
-    try await call(function, reader, in: partitions.all, argument)
+    try await callReader(function, reader, in: partitions.all, argument)
   }
 
   /// Calls a function of the reader in these partitions.
-  func call(
+  func callReader(
     _ function: StoreFunction, _ reader: CopyReader, in some: [Partition], _ argument: (Partition) -> String?
   ) async throws(StoreError) -> [RedisReply] {
     let replies = try await call(

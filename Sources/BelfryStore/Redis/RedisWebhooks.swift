@@ -152,7 +152,7 @@ extension RedisStore {
     while true {
       left = try Self.unfinished(left, replies)
       if left.isEmpty { break }
-      replies = try await call(.replayCopies, .webhook(id), in: left) { _ in "" }
+      replies = try await callReader(.replayCopies, .webhook(id), in: left) { _ in "" }
     }
     let note = RedisCommand("HSET", RedisLayout.webhooks, RedisLayout.keysVersion, version)
     try Self.refuseErrors(try await pipeline([note], at: "webhooks"), at: "webhooks")
