@@ -99,7 +99,7 @@ import Testing
   @Test func `a wrong choice is named with the nearest one there is`() {
     #expect(
       refusal("great", "--by", "a", "--how", "softy")
-        == UsageError("--how is softly or loudly, not softy", suggestion: "softly"))
+        == UsageError("--how must be softly or loudly, not softy", suggestion: "softly"))
   }
 
   @Test func `what is missing, too much or twice is named`() {
@@ -115,12 +115,12 @@ import Testing
     #expect(
       refusal("great", "--by", "-- x")
         == UsageError("--by needs a value; if -- x is the value, write --by='-- x'"))
-    #expect(refusal("great", "--by", "a", "--by", "b") == UsageError("--by stands twice"))
+    #expect(refusal("great", "--by", "a", "--by", "b") == UsageError("--by is given twice"))
     #expect(refusal("great", "--muffled=yes") == UsageError("--muffled takes no value"))
   }
 
   @Test func `a stray word is shown where it belongs`() {
-    let only = "Only BELL and TIMES can be given without an option's name"
+    let only = "Apart from options, this command takes only BELL and TIMES"
     #expect(
       refusal("great", "3", "bob") == UsageError("bob is not understood. \(only)", suggestion: "--by bob"))
     #expect(refusal("great", "3", "softly", "--by", "a")?.suggestion == "--how softly")

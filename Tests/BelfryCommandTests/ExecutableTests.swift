@@ -70,7 +70,7 @@ import Testing
     (["send", "--to", "bob", "--body", "x", "--expire-at", "3600"], "perhaps: --expire-at 1h"),
     (["audit", "--since", "2027-13-01 10:00"], "--since must be a time; there is no 2027-13-01 10:00\n"),
     (["send", "--to", "bob", "Hello"], "Hello counts as an account of --to\n  perhaps: --body Hello"),
-    (["account", "prefer", "--level", "noen"], "--level is all or parties or none, not noen"),
+    (["account", "prefer", "--level", "noen"], "--level must be all or parties or none, not noen"),
     (["send", "--group", "1", "--room", "2", "--body", "x"], "--group and --room"),
     (["send", "--group", "1", "--channel", "2", "--body", "x"], "--channel goes with --server"),
     (["send", "--channel", "2", "--to", "bob", "--body", "x"], "--channel needs --server"),

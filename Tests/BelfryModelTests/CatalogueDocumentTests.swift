@@ -22,7 +22,8 @@ struct CatalogueDocumentTests {
     has no `channelId`. The default channel carries nothing by itself: a client may show such notifications there.
 
     “Critical for” names the accounts that receive a type regardless of their [preferences](http.md#preferences). “As sent” means that
-    the sender chooses the receivers.
+    the sender chooses the receivers. A server is large if it has more members than `limits.subscriptionThreshold`, which is 2,000 by
+    default.
 
     \(Catalogue.markdown)
     """

@@ -33,9 +33,9 @@ extension NotificationType.Others {
     switch self {
     case .nobody: nil
     case .administrators: "owner and admins"
-    case .members: "members (above the threshold only subscribers)"
+    case .members: "members (only subscribers in a large server)"
     case .everyMember: "every member"
-    case .channel: "everyone who belongs to the channel (above the threshold only subscribers)"
+    case .channel: "everyone who belongs to the channel (only subscribers in a large server)"
     case .asSent: "as sent"
     }
   }

@@ -122,8 +122,8 @@ extension Refusal {
   package static func noNotification(_ id: MessageID) -> Refusal {
     Refusal(
       .notFound,
-      "there is no notification \(id) that you may see; one that was recalled, that all its receivers have read, or whose time "
-        + "is over is no longer there", field: "messageServerId")
+      "you can see no notification \(id). A notification is removed when it is recalled, when all its receivers have read it, "
+        + "or when it expires", field: "messageServerId")
   }
 }
 

@@ -119,7 +119,7 @@ final class ReplicationWait {
         let count = try answers[1].integer()
         then(
           count >= promise.replicas
-            ? nil : unconfirmed("\(count) of \(promise.replicas) replicas have the write"))
+            ? nil : unconfirmed("the write reached \(count) of \(promise.replicas) replicas"))
       } catch {
         then(error)
       }
@@ -127,7 +127,7 @@ final class ReplicationWait {
   }
 
   private func unconfirmed(_ cause: String) -> RedisError {
-    RedisError(.notReplicated, cause: "\(cause): the write may be lost", place: place)
+    RedisError(.notReplicated, cause: "\(cause), so the write may be lost", place: place)
   }
 }
 

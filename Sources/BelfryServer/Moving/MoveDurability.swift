@@ -24,8 +24,8 @@ extension MoveRun {
   /// Waits until the disk of the source has its record.
   func settleSource() async throws(BackupError) -> [String] {
     try await waitForDisks(of: source).map {
-      "\($0) keeps nothing on its disk (appendonly no): if it is started again from an older snapshot, it does not know that "
-        + "it was moved, so make sure that no broker has its address"
+      "\($0) keeps nothing on its disk (appendonly no). If it restarts from an older snapshot, it does not know of the move: "
+        + "make sure that no broker has its address"
     }
   }
 
@@ -36,7 +36,8 @@ extension MoveRun {
     let reached = try MoveSide.reading { () throws(RedisError) in try reply.integer() }
     guard reached >= count else {
       throw BackupError(
-        .redisFailed, "\(reached) of its \(count) replicas have what was written",
+        .redisFailed,
+        "the copies reached \(reached) of its \(count) replicas: check the others, then run the command again",
         at: node.endpoint.description)
     }
   }

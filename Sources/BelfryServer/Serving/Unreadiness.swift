@@ -45,9 +45,12 @@ enum AccessRefusal: String, Sendable, Hashable {
 
   fileprivate var words: String {
     switch self {
-    case .wrongPassword: "Redis refuses the user or the password that this broker was given (WRONGPASS)"
-    case .noPassword: "Redis asks for a password, and this broker was given none (NOAUTH)"
-    case .noPermission: "Redis does not allow the user of this broker all commands that it needs (NOPERM)"
+    case .wrongPassword:
+      "Redis refuses this broker's user or password (WRONGPASS): correct them in the setting redis"
+    case .noPassword:
+      "Redis asks for a password, and this broker has none (NOAUTH): add it to the setting redis"
+    case .noPermission:
+      "Redis does not allow this broker's user all commands that it needs (NOPERM): give the user more rights in Redis"
     }
   }
 }

@@ -29,7 +29,9 @@ extension RedisStore {
       guard let process = process.map({ UTF8Text($0) }), mark == nil || mark == process else {
         // The records so far are void, and so is the cursor that the page began at.
         if cursor == nil { return try await self.page(of: table, after: nil, limit: limit) }
-        throw StoreError(.badCursor, "the cursor is of another process of Redis", at: place)
+        throw StoreError(
+          .badCursor, "Redis was restarted after it gave this cursor: begin again without a cursor", at: place
+        )
       }
       mark = process
       let (next, fields) = try reading(at: place) { () throws(RedisError) in try reply.scannedPage() }

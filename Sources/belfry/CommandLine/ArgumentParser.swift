@@ -77,7 +77,7 @@ struct ArgumentParser {
       let value = try value(of: option, attached)
       guard choices.contains(value) || option.otherChoices.contains(value) else {
         throw UsageError(
-          "--\(name) is \(choices.joined(separator: " or ")), not \(value)",
+          "--\(name) must be \(choices.joined(separator: " or ")), not \(value)",
           suggestion: option.meant(by: value).map { "--\(name) \($0)" }
             ?? NearestWord.to(value, among: choices))
       }
@@ -125,7 +125,7 @@ struct ArgumentParser {
 
   private mutating func once(_ option: CommandOption, _ value: String) throws(UsageError) {
     guard values.updateValue([value], forKey: option.name) == nil else {
-      throw UsageError("--\(option.name) stands twice")
+      throw UsageError("--\(option.name) is given twice")
     }
   }
 
@@ -203,7 +203,7 @@ struct ArgumentParser {
     for (operand, word) in zip(command.operands, operands)
     where !operand.choices.isEmpty && !operand.choices.contains(word) {
       throw UsageError(
-        "\(operand.name) is \(operand.choices.joined(separator: " or ")), not \(word)",
+        "\(operand.name) must be \(operand.choices.joined(separator: " or ")), not \(word)",
         suggestion: NearestWord.to(word, among: operand.choices))
     }
   }
@@ -214,8 +214,8 @@ struct ArgumentParser {
     let taken = command.operands.map(\.name)
     let alone =
       taken.isEmpty
-      ? "Nothing can be given"
-      : "Only \(taken.joined(separator: " and ")) can be given"
+      ? "This command takes only options"
+      : "Apart from options, this command takes only \(taken.joined(separator: " and "))"
     // A command that asks first takes no hint about the account that acts: with it, `server delete 12 wes` would delete.
     let asks = command.options.contains { $0.name == CommandOption.yes.name }
     let open = command.options.filter {
@@ -227,7 +227,7 @@ struct ArgumentParser {
       "--\($0.name) \(ShellWord.quoted(word))"
     }
     return UsageError(
-      "\(word) is not understood. \(alone) without an option's name",
+      "\(word) is not understood. \(alone)",
       suggestion: meant.isEmpty ? nil : meant.joined(separator: " or "))
   }
 }

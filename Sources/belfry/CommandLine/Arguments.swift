@@ -72,7 +72,7 @@ struct Arguments: Sendable, Hashable {
   }
 
   func json(_ name: String) throws(UsageError) -> JSONValue? {
-    try value(name, "JSON; text needs its quotes, as in '\"text\"'") { text in
+    try value(name, "JSON", hint: "; put text in quotes, as in '\"text\"'") { text in
       try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
     }
   }
@@ -97,10 +97,10 @@ extension Arguments {
   private static let accountRule = "letters, digits and _ . @ -"
 
   private func value<Value>(
-    _ name: String, _ rule: String, _ read: (String) -> Value?
+    _ name: String, _ rule: String, hint: String = "", _ read: (String) -> Value?
   ) throws(UsageError) -> Value? {
     guard let text = text(name) else { return nil }
-    guard let value = read(text) else { throw UsageError("--\(name) must be \(rule), not \(text)") }
+    guard let value = read(text) else { throw UsageError("--\(name) must be \(rule), not \(text)\(hint)") }
     return value
   }
 

@@ -20,7 +20,7 @@ enum LinesOfFile {
   private static func cause(of error: any Error, _ path: String) -> String {
     let files = FileManager.default
     guard files.fileExists(atPath: path) else { return "there is no such file" }
-    guard files.isReadableFile(atPath: path) else { return "you may not read it" }
+    guard files.isReadableFile(atPath: path) else { return "you do not have permission" }
     let type = try? files.attributesOfItem(atPath: path)[.type] as? FileAttributeType
     return type == .typeDirectory ? "it is a folder" : error.localizedDescription
   }

@@ -14,7 +14,10 @@ extension Command {
 
   static let types = Command(
     name: "types", summary: "list the types of notifications and who receives each",
-    detail: "This needs no broker: the types are part of the program.",
+    detail: """
+      This needs no broker: the types are part of the program. A server is large if it has more members than the broker's \
+      setting limits.subscriptionThreshold, which is 2,000 by default.
+      """,
     operands: [Operand(name: "CODE", meaning: "show only this type, with its fields", isRequired: false)],
     options: [.flag("json", "print one JSON value per line")],
     examples: [

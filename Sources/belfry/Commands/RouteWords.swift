@@ -94,7 +94,7 @@ extension Property {
       if shape == .time, let flaw = UsageError(time: text, givenAs: source) { throw flaw }
       // A key is no word for a screen or a log.
       let given = OperatorRoutes.isKey(text) ? "a key itself" : text
-      throw UsageError("\(source) must be \(rule(for: shape)), not \(given)")
+      throw UsageError("\(source) must be \(rule(for: shape)), not \(given)\(shape.hint)")
     }
     return value
   }
@@ -172,8 +172,16 @@ extension Shape {
     case .message: "a message id: digits, as the broker gave them"
     case .integer: "a whole number"
     case .time: TimeText.inputRule(direction)
-    case .object, .json, .jsonObject, .map: "JSON; text needs its quotes, as in '\"text\"'"
+    case .object, .json, .jsonObject, .map: "JSON"
     default: "a \(placeholder.lowercased())"
+    }
+  }
+
+  /// What to do about a word that has another form.
+  fileprivate var hint: String {
+    switch self {
+    case .object, .json, .jsonObject, .map: "; put text in quotes, as in '\"text\"'"
+    default: ""
     }
   }
 

@@ -74,7 +74,7 @@ enum MoveText {
       lines =
         ["\(report.from) was moved to \(report.to) by an earlier command, after every key was compared"]
         + next(report)
-    case .cancelled: lines = ["\(report.from) has its keyspace again: brokers go on"]
+    case .cancelled: lines = ["\(report.from) has its keyspace again: brokers continue"]
     }
     return (lines + report.remarks).map(VisibleText.of)
   }

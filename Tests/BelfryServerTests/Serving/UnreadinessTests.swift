@@ -55,7 +55,7 @@ import Testing
     try await withRedisServer { redis in
       try redis.command("CONFIG", "SET", "requirepass", "word")
       try await detail(beforeReaching: redis) { words in
-        words == "Redis asks for a password, and this broker was given none (NOAUTH)"
+        words == "Redis asks for a password, and this broker has none (NOAUTH): add it to the setting redis"
       }
     }
   }

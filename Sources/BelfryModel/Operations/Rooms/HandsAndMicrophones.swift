@@ -32,7 +32,8 @@ package struct SetHand: SpaceOperation {
     }
     try draft.require(.owner, to: "lower another attendee's hand")
     guard !isRaised else {
-      throw Refusal(.forbidden, "you can only lower another attendee's hand, not raise it", field: "accid")
+      throw Refusal(
+        .forbidden, "only the attendee can raise that hand; you can only lower it", field: "accid")
     }
     _ = try draft.knownMember(account, field: "accid")
     draft.setHand(of: account, isRaised: false)
@@ -78,7 +79,9 @@ package struct SetMicrophone: SpaceOperation {
       throw Refusal(.forbidden, "\(account) is not on stage", field: "accid")
     }
     guard isOwn || !isOn else {
-      throw Refusal(.forbidden, "you can only switch another attendee's microphone off, not on", field: "on")
+      throw Refusal(
+        .forbidden, "only the attendee can switch that microphone on; you can only switch it off", field: "on"
+      )
     }
     let profile = RecordAddress.profile(account, in: space)
     guard role.isHeard(try draft.records.json(StageRecord.self, profile)) != isOn else { return }
