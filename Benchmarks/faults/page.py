@@ -16,9 +16,9 @@ REPEAT = "repeat what had no answer"
 # Fault, what a producer or a consumer sees, what is kept of that which was acknowledged, what is to be done.
 ROWS = [
     ("broker killed", "requests in flight have no answer; streams resume at another broker", ALL, f"{REPEAT}; start the broker again"),
-    ("broker stopped", "as if the broker were gone. When it goes on, it carries out what was asked of it; its streams get what they missed, after a minute perhaps with repetitions", ALL, "let it go on, or end it"),
+    ("broker stopped", "as if the broker were gone. When it runs again, it carries out what was asked of it; its streams get what they missed, after a minute perhaps with repetitions", ALL, "let it run again (SIGCONT), or end it"),
     ("Redis killed", "503 until it is back; streams stay open", "everything that had been flushed to the file. The kernel keeps what was written, so the death of the process alone loses nothing", "start Redis again; a broker does that for its embedded Redis"),
-    ("Redis stopped", "503 after 2.5 s; what was asked may be carried out when Redis goes on", ALL, "let it go on, or start it again"),
+    ("Redis stopped", "503 after 2.5 s; what was asked may be carried out when Redis runs again", ALL, "let it run again (SIGCONT), or restart it"),
     ("connections cut", "streams resume; brokers connect to Redis again", ALL, REPEAT),
     ("replies cut in the middle", "an event that did not arrive whole is sent again", ALL, NOTHING),
     ("replies eaten", "no answer, or 503, although it was done", ALL, "repeat the send: the same `messageClientId` gets the first receipt"),
@@ -30,7 +30,7 @@ ROWS = [
     ("disk full", "503 until there is room", ALL, "free space; do not restart Redis"),
     ("Redis killed while the disk is full", "as for a lost tail", "everything but what could not be written", "free space before you start Redis"),
     ("the disk is slow", "sends take longer", ALL, "look at the disk"),
-    ("memory full", "503 to sends and changes; fetching and marking read go on", ALL, "make room"),
+    ("memory full", "503 to sends and changes; fetching and marking read continue", ALL, "make room"),
     ("memory full, functions flushed", "503 to sends and changes", ALL, "make room"),
     ("functions flushed", "nothing: the broker loads them again", ALL, NOTHING),
     ("CLIENT KILL", "perhaps a 503; brokers connect again, and read what they missed", ALL, NOTHING),

@@ -12,7 +12,7 @@ START = "start the node again"
 FAULTS = [
     ("master killed", True, "503 in its slots until its replica is master; streams stay open", START),
     ("master killed and started at once", False, "503 in its slots until it has read its file", NOTHING),
-    ("master stopped, past the node timeout", True, "503 in its slots until its replica is master; when it goes on, it is a replica", WAIT),
+    ("master stopped, past the node timeout", True, "503 in its slots until its replica is master; when it runs again, it is a replica", WAIT),
     ("master stopped, within the node timeout", False, "answers take longer", NOTHING),
     ("master parted from the nodes", True, "503 in its slots once it sees that it is alone, until its replica is master", WAIT),
     ("master parted from nodes and brokers", True, "503 in its slots until its replica is master", WAIT),
@@ -25,7 +25,7 @@ FAULTS = [
     ("slot moved and moved back", False, "answers take longer, perhaps a 503", TRY_AGAIN),
     ("functions flushed at a master", False, "nothing: the broker loads them again", NOTHING),
     ("broker killed", False, "requests in flight have no answer; streams resume at another broker", f"{REPEAT}; start the broker again"),
-    ("broker stopped", False, "as if the broker were gone", "let it go on, or end it"),
+    ("broker stopped", False, "as if the broker were gone", "let it run again (SIGCONT), or end it"),
     ("connections cut", False, "streams resume", REPEAT),
     ("replies cut in the middle", False, "an event that did not arrive whole is sent again", NOTHING),
     ("connections half-open", False, "silence: a consumer gives up after two missed heartbeats", REPEAT),
