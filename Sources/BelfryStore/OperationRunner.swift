@@ -284,7 +284,8 @@ extension StoreError {
         .unavailable,
         "a part of the keyspace is missing in Redis. Nothing was done; see the broker's log",
         retryAfterSeconds: 5)
-    case .corrupt: Refusal(.unavailable, "stored data is unreadable: \(detail)")
+    case .corrupt:
+      Refusal(.unavailable, "stored data cannot be read: \(detail). Tell the operator of the broker")
     case .badCursor:
       .invalid("cursor", "is not valid, or Redis has restarted since: begin again without a cursor")
     }

@@ -67,7 +67,9 @@ extension BelfryClient {
     let results = try await answer(request).split(separator: UInt8(ascii: "\n")).map(Self.batchResult)
     guard results.count == notifications.count else {
       throw BelfryError(
-        .protocol, "\(notifications.count) notifications were sent and \(results.count) results came back")
+        .protocol,
+        "\(notifications.count) notifications were sent, but \(results.count) results came back: check what arrived before you "
+          + "send again")
     }
     return results
   }

@@ -191,10 +191,14 @@ extension Draft {
   private mutating func checkRoom(for account: AccountID, membersMax: Int) throws(Refusal) {
     let most = limits.spacesPerAccount(Record.kind)
     guard context.spacesOfJoiners[account]?.current ?? 0 < most else {
-      throw Refusal(.tooMany, "\(account) is already in \(most) \(Record.kind)s, which is the limit")
+      throw Refusal(
+        .tooMany,
+        "\(account) is already in \(most) \(Record.kind)s, which is the limit, and must leave one first")
     }
     guard context.counts[.roster, default: 0] + joined.count < membersMax else {
-      throw Refusal(.tooMany, "\(Record.kind) \(space.name) holds at most \(membersMax) members")
+      throw Refusal(
+        .tooMany,
+        "\(Record.kind) \(space.name) holds at most \(membersMax) members; add fewer, or remove some first")
     }
     transaction.ceilings[.roster] = membersMax
   }
@@ -270,7 +274,8 @@ extension Draft {
   package mutating func put(_ address: RecordAddress, _ text: String, atMost most: Int) throws(Refusal) {
     let table = address.table
     if records.text(address) == nil {
-      let what = "\(Record.kind) \(space.name) already has \(most) \(table.contents), which is the limit"
+      let what =
+        "\(Record.kind) \(space.name) already has \(most) \(table.contents), which is the limit; remove one first"
       try grow(table, atMost: most, else: Refusal(.tooMany, what))
     }
     change(address, to: text)

@@ -13,7 +13,10 @@ extension Draft where Record: AdministeredRecord {
     settings.admins.removeAll { $0 == account }
     if role == .admin {
       guard settings.admins.count < Limits.adminsPerSpace else {
-        throw Refusal(.tooMany, "a \(Record.kind) has at most \(Limits.adminsPerSpace) admins")
+        throw Refusal(
+          .tooMany,
+          "the \(Record.kind) already has \(Limits.adminsPerSpace) admins, which is the limit; remove one first"
+        )
       }
       settings.admins.append(account)
     }

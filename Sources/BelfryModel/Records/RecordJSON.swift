@@ -78,7 +78,8 @@ extension Records {
   func unreadable(_ address: RecordAddress) -> Refusal {
     Refusal(
       .unavailable,
-      "a stored record of \(address.space) cannot be read (\(address.table.name) \(address.field))")
+      "a stored record of \(address.space) cannot be read (\(address.table.name) \(address.field)). Tell the operator of the broker"
+    )
   }
 }
 

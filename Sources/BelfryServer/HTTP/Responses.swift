@@ -102,7 +102,8 @@ extension Problem {
       self.init(
         Refusal(
           .rateLimited,
-          "bodies and unread responses of this account take too much memory; read the responses first"))
+          "this account's requests and unread responses take too much memory; read the responses, then try again"
+        ))
     case .tooManyStreams:
       self.init(Refusal(.unavailable, "this broker has reached its limit of streams; try again"))
     }

@@ -55,7 +55,11 @@ struct MoveCancel {
     guard let claim = try await target.readRecord().record,
       claim.stage == .arriving || claim.stage == .cancelled,
       id.map({ claim.id == $0 }) ?? (claim.id == fields.move || claim.other == source.place)
-    else { throw nothing("it is not being moved") }
+    else {
+      throw nothing(
+        "it is not being moved to \(target.place), so there is nothing to cancel",
+        advice: "to cancel another move, name its addresses with --from and --to")
+    }
     return await removeCopies(claim.id)
   }
 

@@ -117,7 +117,7 @@ extension MoveRun {
       guard facts.maxBytes == 0 || wanted <= facts.maxBytes else {
         throw BackupError(
           .noRoom,
-          "it needs \(wanted) bytes with its part of the keyspace, and maxmemory is \(facts.maxBytes)",
+          "maxmemory is \(facts.maxBytes), and with its part of the keyspace the node needs \(wanted) bytes: raise maxmemory",
           at: node.endpoint.description)
       }
     }

@@ -173,7 +173,8 @@ final class LoopServices {
     guard broker.accountLimits.openSlot(of: account) else {
       let most = broker.configuration.limits.streamsPerAccount
       throw Refusal(
-        .tooMany, "\(account) has \(most) open streams and waiting requests, which is the limit")
+        .tooMany,
+        "\(account) has \(most) open streams and waiting requests, which is the limit; close one first")
     }
     return ConnectionSlot(account, by: credential, broker.accountLimits, among: slots)
   }

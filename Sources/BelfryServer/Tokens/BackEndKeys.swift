@@ -46,7 +46,7 @@ final class BackEndKeys: Sendable {
       throw Refusal(.unavailable, "keys cannot be checked while Redis cannot be reached; try again")
     }
     if BackEndKey.isCut(text) {
-      throw Refusal(.unauthorized, "the end of this key is missing, as if it had been cut when it was copied")
+      throw Refusal(.unauthorized, "the end of this key is missing; copy the whole key")
     }
     guard let key, key.isGood(text) else {
       throw Refusal(.unauthorized, "this key does not exist or was revoked")

@@ -29,7 +29,7 @@ struct JSONWebToken {
   }
 
   private static let noToken = TokenError("it is not a JSON Web Token")
-  private static let cut = TokenError("its end is missing, as if it had been cut when it was copied")
+  private static let cut = TokenError("its end is missing; copy the whole token")
 
   private static func header(
     _ bytes: [UInt8]

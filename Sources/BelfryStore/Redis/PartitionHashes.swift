@@ -104,7 +104,8 @@ extension RedisStore {
       if node == owner || count == 0 { continue }
       throw StoreError(
         .unavailable,
-        "partition \(partition.number) has no hash, and slot \(slot) has keys at \(node), which does not serve it",
+        "partition \(partition.number) has no hash, and slot \(slot) has keys at \(node), which does not serve it: "
+          + "finish moving the slot, or bring the keys to \(owner ?? "the node that serves it")",
         at: place)
     }
   }
@@ -140,15 +141,16 @@ extension RedisStore {
   private static func missing(_ partitions: [Partition], first: Partition, at node: String?) -> StoreError {
     StoreError(
       .incomplete,
-      "\(partitions.count) partitions have no hash, partition \(first.number) at \(node ?? "no node") among them: "
-        + "the node came back empty, or their slots are being moved; see docs/cluster.md, A node that came back empty",
+      "\(partitions.count) partitions have no hash; the first is partition \(first.number) at \(node ?? "no node"). The node came "
+        + "back empty, or slots are being moved: see docs/cluster.md, \"A node that came back empty\"",
       at: "partition hashes")
   }
 
   static func incomplete(_ partition: Partition) -> StoreError {
     StoreError(
       .incomplete,
-      "partition \(partition.number) is incomplete: a part of it is missing, and may be at another node",
+      "a part of partition \(partition.number) is missing, perhaps because its slot is being moved: finish that, or see "
+        + "docs/cluster.md, \"A node that came back empty\"",
       at: "partition hashes")
   }
 }

@@ -102,7 +102,10 @@ enum TimeText {
         number < lengthSecondsMax
         ? DurationText.input(seconds: Int(number))
         : Date(timeIntervalSince1970: Double(number)).formatted(.iso8601)
-      return ("a bare number is milliseconds since 1970, and \(text) lies before 2001", meant)
+      return (
+        "a bare number means milliseconds since 1970, and \(text) lies before 2001. Add a unit, or write a date",
+        meant
+      )
     }
     guard text.wholeMatch(of: form) != nil, date(of: text, in: zone) == nil else { return nil }
     let isSkipped = date(of: text, in: .gmt) != nil

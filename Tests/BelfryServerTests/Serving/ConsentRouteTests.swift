@@ -115,7 +115,8 @@ import Testing
       }
       #expect(codes == [nil, nil, nil, nil] + Array(repeating: "mailboxFull", count: 4))
       #expect(
-        try Self.write(broker, as: eve, to: "bob").detail == "the mailbox of bob is full; nothing was sent"
+        try Self.write(broker, as: eve, to: "bob").detail
+          == "nothing was sent, because these accounts have full mailboxes: bob. Leave them out, or try again when they have read some"
       )
       #expect(try Self.write(broker, as: mia, to: "bob").status == 201)
       #expect(try Self.write(broker, as: bank, to: "bob", body: "bank").status == 201)

@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test func aTokenWhoseEndIsMissingLooksCut() {
-    let cut = TokenError("its end is missing, as if it had been cut when it was copied")
+    let cut = TokenError("its end is missing; copy the whole token")
     let token = signer.mint(claims())
     for length in [1, 2, 5, 43, 44, 60] {
       let beginning = UTF8Text(String(token.dropLast(length)))

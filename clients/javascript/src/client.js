@@ -47,7 +47,10 @@ export class BelfryClient {
     }, this.attemptsLimit);
     const lines = answer.split("\n").filter((line) => line !== "");
     if (lines.length !== sent.length) {
-      throw new BelfryError("protocol", `${sent.length} notifications were sent, ${lines.length} results came back`);
+      throw new BelfryError(
+        "protocol",
+        `${sent.length} notifications were sent, but ${lines.length} results came back: check what arrived before you send again`,
+      );
     }
     return lines.map((line, index) => batchResult(line, sent[index]));
   }

@@ -25,7 +25,8 @@ package struct BlockAccount: Operation {
     guard (records.text(record) != nil) != isBlocked else { return Decision(nil) }
     let most = Limits.blockedPerAccount
     guard !isBlocked || context.counts[.banned, default: 0] < most else {
-      throw Refusal(.tooMany, "\(account) has already blocked \(most) accounts, which is the limit")
+      throw Refusal(
+        .tooMany, "\(account) has already blocked \(most) accounts, which is the limit; unblock one first")
     }
     var transaction = Transaction(space)
     transaction.preconditions = records.unchanged(needs)

@@ -76,6 +76,9 @@ extension DecisionContext {
 extension Refusal {
   package static func mailboxFull(_ accounts: [AccountID], field: String?) -> Refusal {
     let names = accounts.map(\.text).joined(separator: ", ")
-    return Refusal(.mailboxFull, "the mailbox of \(names) is full; nothing was sent", field: field)
+    return Refusal(
+      .mailboxFull,
+      "nothing was sent, because these accounts have full mailboxes: \(names). Leave them out, or try again when they have read some",
+      field: field)
   }
 }

@@ -46,7 +46,7 @@ package struct CreateChannel: SpaceOperation {
     }
     let most = draft.limits.channelsPerServer
     guard draft.context.counts[.channels, default: 0] < most else {
-      throw Refusal(.tooMany, "a server has at most \(most) channels")
+      throw Refusal(.tooMany, "the server already has \(most) channels, which is the limit; delete one first")
     }
     var channel = ChannelRecord(
       name: channelName, type: type, membership: membership, createdAt: draft.nowMilliseconds)

@@ -65,7 +65,8 @@ enum Pushers {
       return isPut
     }
     guard isPut else {
-      throw Refusal(.tooMany, "\(account) has \(Limits.pushersPerAccount) pushers, which is the limit")
+      throw Refusal(
+        .tooMany, "\(account) has \(Limits.pushersPerAccount) pushers, which is the limit; remove one first")
     }
     return .json(.object(pusher.members()))
   }

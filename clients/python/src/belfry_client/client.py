@@ -79,7 +79,10 @@ class BelfryClient:
             is_repeatable=True)
         answers = self._transport.ask(request, self.attempts_limit).splitlines()
         if len(answers) != len(identified):
-            raise BelfryError("protocol", f"{len(identified)} notifications were sent, {len(answers)} results came back")
+            raise BelfryError(
+                "protocol",
+                f"{len(identified)} notifications were sent, but {len(answers)} results came back: "
+                "check what arrived before you send again")
         return [_batch_result(line, sent) for line, sent in zip(answers, identified)]
 
     def update(
