@@ -63,8 +63,8 @@ package struct MoveRecord: Sendable, Hashable {
       "this keyspace is being moved here from \(other), and is not complete: wait until belfry move ends; if it "
         + "was interrupted, run it again to finish the move, or with --cancel to undo it"
     case .cancelled:
-      "this is what is left of a move from \(other) that was cancelled: belfry move removes it when it is run again with "
-        + "this target, or with --cancel"
+      "this Redis has copies left by a cancelled move from \(other): run belfry move with this target again to finish the "
+        + "move, or with --cancel to remove them"
     }
   }
 }

@@ -13,7 +13,7 @@ struct Belfry {
     let console = Console(timeZone: .current, terminal: Terminal(environment: environment))
     if let name = TimeZone.unknownName(in: environment) {
       console.complain(
-        "belfry: TZ names no time zone that is known here: \(name). Times are in \(TimeZone.current.identifier)"
+        "belfry: the time zone in TZ is not known here: \(name). Times are shown in \(TimeZone.current.identifier)"
       )
     }
     let runner = CommandRunner(table: .belfry, environment: environment, console: console)

@@ -132,7 +132,7 @@ import Testing
     (#"{"tokens": {"publicKeys": [{"file": "/nonexistent"}]}}"#, "tokens.publicKeys: /nonexistent: cannot"),
     (#"{"tokens": {"jwksFile": "/dev/null"}}"#, "tokens.jwksFile: /dev/null: "),
     (#"{"embeddedRedis": {"server": "/nonexistent"}}"#, "embeddedRedis.server: /nonexistent: "),
-    (#"{"limits": {"heartbeatMilliseconds": 50000}}"#, "limits.absenceMilliseconds: it must not be less"),
+    (#"{"limits": {"heartbeatMilliseconds": 50000}}"#, "limits.absenceMilliseconds: it must be at least"),
     (
       #"{"callbacks": [{"url": "https://a.example", "events": ["notification.send"], "onFailure": "deny"}]}"#,
       "callbacks[0]: it needs secret\n"

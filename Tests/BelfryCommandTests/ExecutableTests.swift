@@ -127,7 +127,8 @@ import Testing
   @Test func `a duplicate is told`() throws {
     let server = try ScriptedServer { _, _ in [.answer(200, Self.receipt.replacing("false", with: "true"))] }
     let words = ["resend", "--url", "\(server.url)", "--to", "bob", "--body", "x", "--client-id", "m"]
-    #expect(try Executable().run(words).out == "7  duplicate: it was sent before, nobody receives it again\n")
+    #expect(
+      try Executable().run(words).out == "7  duplicate: it was sent before, and nobody receives it again\n")
     #expect(
       try Executable().run(words + ["--json"]).out
         == Self.sorted(Self.receipt.replacing("false", with: "true")))

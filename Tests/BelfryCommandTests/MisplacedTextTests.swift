@@ -42,7 +42,7 @@ import Testing
     var belfry = Executable()
     belfry.environment["TZ"] = zone
     let said = try belfry.run("version").err
-    #expect(said.hasPrefix("belfry: TZ names no time zone that is known here: \(zone). Times are in "))
+    #expect(said.hasPrefix("belfry: the time zone in TZ is not known here: \(zone). Times are shown in "))
     for known in ["", "UTC", "Europe/Berlin", "EST5EDT", "CET"] {
       belfry.environment["TZ"] = known
       #expect(try belfry.run("version").err.isEmpty, "\(known)")

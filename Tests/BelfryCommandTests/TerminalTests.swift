@@ -180,7 +180,7 @@ import Testing
     }
     let outcome = try Executable().run("tail", "--url", "\(server.url)")
     #expect(outcome.out.isEmpty)
-    #expect(outcome.err.contains("belfry: the broker ended the stream (shutdown), connecting again\n"))
+    #expect(outcome.err.contains("belfry: the broker ended the stream (shutdown). Connecting again\n"))
     let events = try Executable().run("tail", "--json", "--url", "\(server.url)")
     #expect(
       events.out.split(separator: "\n").count { $0.contains(#""event":"kicked""#) } == 2, "\(events.out)")

@@ -57,7 +57,7 @@ import Testing
     ),
     (
       "cancelled 3 64 a1 1795238998540 redis://old:6379",
-      "this is what is left of a move from redis://old:6379 that was cancelled"
+      "this Redis has copies left by a cancelled move from redis://old:6379: "
     ),
     ("moving 3 64", "this keyspace's format record says \"moving 3 64\", which no broker writes: "),
     ("3 63", "this keyspace's format record says \"3 63\", which no broker writes: "),

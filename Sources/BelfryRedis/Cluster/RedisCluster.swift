@@ -301,7 +301,7 @@ extension RedisCluster {
     for address in setUpEarly where address != owner {
       nodes[address]?.setUpAgain(
         because: RedisError(
-          .unavailable, cause: "the node of the keyspace's format record is known now",
+          .unavailable, cause: "connecting again, since the node with the format record is known now",
           place: endpoint(at: address).description))
     }
     setUpEarly.removeAll()
@@ -372,7 +372,7 @@ extension RedisCluster {
       // The node was set up while the first key was elsewhere, and so without a look at that key.
       node(at: owner).setUpAgain(
         because: RedisError(
-          .unavailable, cause: "it holds the keyspace's format record now",
+          .unavailable, cause: "connecting again, since this node has the format record now",
           place: endpoint(at: owner).description))
     }
     let now = ContinuousClock.now

@@ -62,7 +62,7 @@ extension Configuration {
     guard durability == .replicated, redisURL == nil else { return }
     throw StartError(
       .invalidValue,
-      "replicated needs a Redis with replicas, named by the setting redis: the embedded Redis has none",
+      "replicated needs a Redis with replicas, and the embedded Redis has none: name another one with the setting redis",
       at: "durability")
   }
 
@@ -136,8 +136,9 @@ extension Limits {
     guard absenceMilliseconds >= heartbeatMilliseconds else {
       throw StartError(
         .invalidValue,
-        "it must not be less than limits.heartbeatMilliseconds, which is \(heartbeatMilliseconds): "
-          + "accounts that send their heartbeats in time would be removed", at: "limits.absenceMilliseconds")
+        "it must be at least limits.heartbeatMilliseconds, which is \(heartbeatMilliseconds). "
+          + "Otherwise rooms remove attendees that send their heartbeats in time",
+        at: "limits.absenceMilliseconds")
     }
   }
 }

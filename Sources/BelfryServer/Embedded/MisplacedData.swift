@@ -7,9 +7,9 @@ enum MisplacedData {
     if Folder.exists(misplaced) {
       let remedy =
         Folder.exists(place)
-        ? "there is data in \(place) as well: keep one of the two there, and move the other elsewhere"
-        : "move it to \(place), or elsewhere if you do not need it"
-      throw StartError(.dataFolderUnusable, "Redis does not read it here: \(remedy)", at: misplaced)
+        ? "which has data too: keep the right one there, and move the other elsewhere"
+        : "which is not there: move this folder there, or elsewhere if you do not need it"
+      throw StartError(.dataFolderUnusable, "Redis reads only \(place), \(remedy)", at: misplaced)
     }
     let draft = folder + "/" + Restore.draftName
     if Folder.exists(draft) {

@@ -39,7 +39,7 @@ final class RedisLock: Sendable {
     guard Poll.until(.now + timeout, take) else {
       throw StartError(
         .redisUnusable,
-        "a redis-server that an earlier broker started still runs on this folder and did not end: stop it, then start the broker again",
+        "a redis-server of an earlier broker still uses this folder: stop it, then start the broker again",
         at: path)
     }
     return orphan?.processID

@@ -25,8 +25,8 @@ enum RedisSocketPath {
     guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
       throw StartError(
         .redisUnusable,
-        "the data folder's path is too long for a socket, and the folder used instead belongs to somebody "
-          + "else or is open to others: use a data folder with a shorter path",
+        "this folder belongs to somebody else or is open to others. Redis's socket would be in it, because the path of the data "
+          + "folder is too long: use a data folder with a shorter path",
         at: folder)
     }
   }

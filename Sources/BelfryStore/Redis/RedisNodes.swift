@@ -46,8 +46,8 @@ extension NodesReport {
   static func warning(_ nodes: [NodeReport], replicasPromised promised: Int) -> String? {
     guard promised > 0, let node = nodes.first(where: { $0.replicas.count > promised }) else { return nil }
     return
-      "\(node.place) has \(node.replicas.count) replicas, and a write is acknowledged when \(promised) of them "
-      + "have it: a replica without the write may become the master. Set the broker's setting replicas to "
+      "\(node.place) has \(node.replicas.count) replicas, but writes wait for only \(promised) of them, so a replica "
+      + "without acknowledged writes may become the master. Set the broker's setting replicas to "
       + "\(node.replicas.count), or see docs/sentinel.md or docs/cluster.md"
   }
 }

@@ -45,7 +45,7 @@ enum HelpText {
     if let detail = command.detail { lines += [""] + wrapped(detail, indent: 0, hanging: 0) }
     if !command.otherNames.isEmpty {
       let names = command.otherNames.map { "belfry \($0)" }.joined(separator: " and ")
-      lines += [""] + wrapped("It also works as \(names).", indent: 0, hanging: 0)
+      lines += [""] + wrapped("Other names of this command: \(names).", indent: 0, hanging: 0)
     }
     if !command.operands.isEmpty {
       lines += [""] + columns(command.operands.map { ($0.name, $0.meaning) })

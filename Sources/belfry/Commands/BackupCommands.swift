@@ -6,10 +6,9 @@ extension Command {
     name: "backup", summary: "back up all data of a broker into a file",
     detail: """
       Backs up the Redis that belfry serve would use with the same options: the embedded Redis of a data \
-      folder, whether a broker runs on it or not, or the Redis that --redis names. Brokers keep working. \
-      The file holds everything as it was at one moment, and only its owner can read it. FILE appears \
-      only after the backup was checked. The secret and the key for Web Push (push-key.pem) are not in it: keep copies of them elsewhere, and \
-      copy the secret again after each rotation.
+      folder, or the Redis that --redis names. Brokers may run meanwhile. FILE holds everything as it was at one \
+      moment, only its owner can read it, and it appears only after it was checked. It does not hold the secret and \
+      the key for Web Push (push-key.pem). Keep copies of them elsewhere, and copy the secret again after each rotation.
       """,
     operands: [Operand(name: "FILE", meaning: "the file to write; existing files are not overwritten")],
     options: CommandOption.keyspace,

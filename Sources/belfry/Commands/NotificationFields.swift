@@ -15,7 +15,7 @@ extension CommandOption {
     .value("body", "TEXT", "the text; - for standard input"),
     .value("ext", "TEXT", "application data, usually JSON"),
     .value("attach", "JSON", "any JSON value for the receiving program"),
-    .value("status", "N", "0, or more than 10000"),
+    .value("status", "N", "a number with a meaning of your own: 0, or more than 10000"),
     .value("from", "ACCID", "the sender, with an app or operator token").setting("fromAccount"),
     .value("nick", "TEXT", "the sender's nick").setting("fromNick"),
     .value("env", "TEXT", "a word that selects which callbacks and webhooks apply"),

@@ -5,9 +5,9 @@ extension Command {
   static let prefer = Command(
     name: "account prefer", summary: "set an account's notification preferences",
     detail: """
-      Sets the preference for one space, for some types, for both, or, without either, for everything. An \
-      earlier preference for the same space and types is replaced; the others stay. belfry account preferences \
-      shows all of them.
+      Sets the preference for one space (--space), for some types (--type), or for some types in one space. \
+      Without --space and --type, it sets the preference for everything. It replaces the earlier preference for the \
+      same space and types; all others stay. belfry account preferences shows all of them.
       """,
     options: [
       .value(
@@ -16,7 +16,7 @@ extension Command {
         "types"),
       .choice(
         "level", AccountPreference.Level.allCases.map(\.rawValue),
-        "everything, only what names the account or is about it (parties), or nothing"),
+        "all: everything; parties: only what names the account or is about it; none: nothing"),
       .value("until", "TIME", "when the preference ends: \(TimeText.inputRule(.ahead))"),
       .flag("forget", "remove the preference for the same space and types")
         .withNamesElsewhere("clear", "remove", "reset"),
@@ -27,7 +27,7 @@ extension Command {
         "account prefer --space server:12 --level parties", "from server 12, only notifications about me"),
       Example(
         "account prefer --type serverUpdate,serverMemberUpdate --level none",
-        "no changes of servers' settings and members, anywhere"),
+        "nothing about changed settings and members of servers"),
       Example("account prefer --space server:12 --forget", "everything of server 12 again"),
     ],
     run: { invocation in

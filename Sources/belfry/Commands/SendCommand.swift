@@ -5,9 +5,9 @@ extension Command {
   static let send = Command(
     name: "send", summary: "send a notification",
     detail: """
-      Sends to a server, a channel, a group or a room; to named members of one of these; or to accounts by \
-      name. Prints the id of the notification. With --client-id a repeated command sends it only once. Give \
-      --expire-at as a time then: a duration counts from each attempt, so the content would differ.
+      Sends to a server, a channel, a group or a room, to some of its members, or to any accounts. Prints the id \
+      of the notification. If you repeat the command with the same --client-id, the notification is sent only once. \
+      Then give --expire-at as a time: a duration counts from each attempt, so the content would differ.
       """,
     options: CommandOption.notificationFields
       + [
@@ -45,7 +45,7 @@ extension Command {
       ]
       + CommandOption.connection,
     strayAdvice:
-      "To resend, repeat all options of the send with its --client-id. A notification that has an id was sent: there is nothing to resend",
+      "To resend, repeat all options of the send with its --client-id. If the send printed an id, nothing needs to be resent",
     changesSomething: true,
     examples: [
       Example("resend --to dave --body Hello --client-id hello-1", "after a send whose answer was lost")
@@ -83,7 +83,7 @@ extension Invocation {
     }
     let outcome =
       receipt.duplicate
-      ? "duplicate: it was sent before, nobody receives it again" : "sent" + (expiry ?? "")
+      ? "duplicate: it was sent before, and nobody receives it again" : "sent" + (expiry ?? "")
     try print(receipt, ["\(receipt.messageServerId)  \(outcome)"])
   }
 }

@@ -2,8 +2,8 @@ extension Command {
   static let completions = Command(
     name: "completions", summary: "print completions for a shell",
     detail: """
-      A script for the shell to read: eval "$(belfry completions bash)" in ~/.bashrc; for zsh into a file _belfry in a \
-      folder of $fpath; for fish into ~/.config/fish/completions/belfry.fish.
+      Prints a script for the shell. For bash, put eval "$(belfry completions bash)" into ~/.bashrc. For zsh, write the \
+      output to a file _belfry in a folder of $fpath. For fish, write it to ~/.config/fish/completions/belfry.fish.
       """,
     operands: [
       Operand(
@@ -20,7 +20,10 @@ extension Command {
 
   static let man = Command(
     name: "man", summary: "print the manual page",
-    detail: "In the format of man(7), for man -l or for a file belfry.1 in a folder man1 of $MANPATH.",
+    detail: """
+      Prints the page in the format of man(7). Show it with belfry man | man -l -, or write it to man1/belfry.1 in a \
+      folder of $MANPATH.
+      """,
     examples: [Example("man", "the page, to put into a file")],
     run: { invocation in invocation.console.print(ManualPage.lines(.belfry)) })
 }

@@ -6,8 +6,8 @@ extension Command {
   static let statistics = Command(
     name: "stats", summary: "show statistics of the broker, in total and by event loop",
     detail: """
-      Shows each number in total and for each event loop. If there are more than four loops, shows the lowest \
-      and the highest number of a loop instead. Numbers that are 0 everywhere are left out. This needs an \
+      Shows each number in total and for each event loop. If there are more than four loops, it shows the lowest \
+      and the highest value of a loop instead. It leaves out numbers that are 0 in all loops. This needs an \
       app or operator token.
       """,
     options: [

@@ -6,9 +6,9 @@ extension Command {
   static let subscribe = Command(
     name: "subscribe", summary: "subscribe to servers and channels",
     detail: """
-      Subscribes to a server's own notifications, or to those of a channel. In a large server only \
-      subscribers receive what is sent to everybody; in a small one the subscription takes effect once the \
-      server is large. Each place succeeds or fails by itself.
+      Subscribes to a server's own notifications, or to those of a channel. In a large server, only subscribers \
+      receive what is sent to everybody. In a small server, all members receive it, and the subscription takes effect \
+      when the server becomes large. Each place succeeds or fails by itself.
       """,
     operands: [.places],
     options: CommandOption.connection,

@@ -111,7 +111,7 @@ private struct Tail {
         try invocation.print(FeedLine(event), [])
       } else if retry {
         // Otherwise the command ends, and its error says why.
-        invocation.console.complain("belfry: the broker ended the stream (\(reason)), connecting again")
+        invocation.console.complain("belfry: the broker ended the stream (\(reason)). Connecting again")
       }
     default:
       hasHeard.set()

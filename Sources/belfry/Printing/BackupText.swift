@@ -28,8 +28,8 @@ enum BackupText {
     switch report.secretPath {
     case let path? where report.hasSecret:
       secret =
-        "The secret is not in the backup: keep a copy of \(path) elsewhere, and of the folder secrets/ next to it if the secret "
-        + "was ever rotated. Copy them again after each rotation."
+        "The secret is not in the backup. Keep a copy of \(path) elsewhere. If the secret was ever rotated, also keep a copy of "
+        + "the folder secrets/ next to it. Copy both again after each rotation."
     default:
       secret = "The brokers' secret is not in the backup: keep a copy of it elsewhere."
     }
@@ -47,8 +47,8 @@ enum BackupText {
       secret = "The folder has a secret already. Tokens stay valid if it is the broker's earlier one."
     case let path?:
       secret =
-        "There is no secret yet: copy the broker's secret to \(path) before the broker starts, and push-key.pem, if there "
-        + "is one, next to it. Otherwise it makes new ones: all existing tokens and subscriptions to pushes become invalid."
+        "There is no secret yet. Before the broker starts, copy its secret to \(path). If it has a push-key.pem, copy that next "
+        + "to it. Otherwise the broker makes new ones, and all existing tokens and subscriptions to pushes become invalid."
     case nil:
       secret = "Tokens stay valid if the brokers keep their secret."
     }

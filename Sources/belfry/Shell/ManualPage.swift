@@ -40,10 +40,11 @@ enum ManualPage {
     lines += own.flatMap(option)
     if asksBroker {
       let exception = names.isSuperset(of: connection) ? "" : ", except --as and --device"
-      lines += [".PP"] + text("The connection options, too\(exception).")
+      lines += [".PP"] + text("The command also takes the connection options\(exception).")
     }
     if !command.otherNames.isEmpty {
-      lines += [".PP"] + text("It also works as \(command.otherNames.joined(separator: " and ")).")
+      lines +=
+        [".PP"] + text("Other names of this command: \(command.otherNames.joined(separator: " and ")).")
     }
     for example in command.examples {
       lines += [".PP"] + text(example.meaning.isEmpty ? "Example:" : example.meaning.capitalizingFirst + ":")

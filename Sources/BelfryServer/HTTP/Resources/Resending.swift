@@ -108,8 +108,8 @@ extension Refusal {
   fileprivate static func forgottenNotification(_ id: MessageID) -> Refusal {
     Refusal(
       .notFound,
-      "notification \(id) is no longer kept: all its receivers have read it, or its time is over; a notification that has a"
-        + " messageServerId was sent, so nothing needs to be sent again",
+      "notification \(id) was sent, and is no longer kept: all its receivers have read it, or it has expired. Nothing needs "
+        + "to be sent again",
       field: "messageServerId")
   }
 }

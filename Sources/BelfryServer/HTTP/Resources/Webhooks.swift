@@ -124,8 +124,8 @@ enum Webhooks {
         let count = WebhookEndpoint.formerSecretsMax
         throw Refusal(
           .tooMany,
-          "deliveries are still signed with \(count) replaced secrets, which is the limit; "
-            + "the oldest of them is used until \(Timestamp.text(milliseconds: time)): rotate again after that"
+          "deliveries are still signed with \(count) earlier secrets, too, and more are not possible. "
+            + "Rotate again after \(Timestamp.text(milliseconds: time)), when the oldest is no longer used"
         )
       }
       endpoint.rotate(nowMilliseconds: now)
