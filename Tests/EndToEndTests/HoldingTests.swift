@@ -188,7 +188,7 @@ extension EndToEnd {
         }
         #expect(open >= 8)
         #expect(refused > 0)
-        #expect(!broker.log.contains(" accepting connections is paused "))
+        #expect(!broker.log.contains(" new connections wait until others end "))
         for number in 0..<60 {
           // With TLS, a client that is not accepted cannot even send a request.
           guard let wire = try? Wire(port: broker.port, timeoutSeconds: 1) else { break }
@@ -208,10 +208,11 @@ extension EndToEnd {
           #expect(try Wire(port: broker.port).request("GET", "/healthz").status == 200)
         }
         let log = broker.log
-        #expect(log.contains(" descriptors limit=64 "))
+        #expect(log.contains(" file descriptors limit connections limit=64 "))
         // At most one line for each loop.
         #expect(
-          (1...2).contains(log.ranges(of: #/ accepting connections is paused loop=\d+ /#).count), "\(log)")
+          (1...2).contains(log.ranges(of: #/ new connections wait until others end loop=\d+ /#).count),
+          "\(log)")
         #expect(!log.contains("redis lost"), "\(log)")
         await broker.remove()
       }

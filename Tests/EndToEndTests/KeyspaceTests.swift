@@ -131,8 +131,8 @@ extension EndToEnd {
         #expect(metrics.contains("belfry_settings_differing 2\n"), "\(metrics)")
         #expect(metrics.contains("belfry_partitions 64\n"), "\(metrics)")
         for line in [
-          "setting differs from the keyspace setting=secret here=one keyspace=another",
-          "setting differs from the keyspace setting=limits.entriesPerSpace here=500 keyspace=100000",
+          "a setting of this broker differs from the keyspace setting=secret here=one keyspace=another",
+          "a setting of this broker differs from the keyspace setting=limits.entriesPerSpace here=500 keyspace=100000",
         ] {
           #expect(
             other.log.components(separatedBy: line).count == 2, "once, whatever the loops: \(other.log)")
@@ -163,7 +163,8 @@ extension EndToEnd {
       try FileManager.default.copyItem(atPath: first.folder + "/data", toPath: process.folder + "/data")
       try await process.start()
       #expect(try Wire(port: process.port).request("GET", "/readyz").object.keys.sorted() == ["status"])
-      let line = "setting of the keyspace was replaced setting=limits.entriesPerSpace here=500 before=100000"
+      let line =
+        "a setting of the keyspace was replaced setting=limits.entriesPerSpace here=500 before=100000"
       #expect(process.log.contains(line), "\(process.log)")
       await first.remove()
       await process.stop()

@@ -106,7 +106,7 @@ extension EndToEnd {
         try await world.redis.start()
         try await eventually { lines("background work continues") == 1 }
         #expect(lines("background work waits for redis") == 1, "\(broker.log)")
-        #expect(lines("work fails") == 0, "\(broker.log)")
+        #expect(lines("background work fails") == 0, "\(broker.log)")
       }
     }
 

@@ -133,7 +133,7 @@ extension EndToEnd {
 
         try Data("no certificate".utf8).write(to: URL(filePath: stage.identity.certificateFile))
         try await eventually(within: Broker.patience) {
-          broker.log.contains("the new certificate is unusable, the earlier one stays in use")
+          broker.log.contains("the new certificate is unusable, so the earlier one stays in use")
         }
         #expect(broker.log.contains("tls.certificateFile"))
         #expect(stage.isTrusted(other, by: broker))

@@ -53,7 +53,7 @@ package enum SharedFields {
     "postscript", .text(characters: 0...Limits.messageCharacters), "a message to the account that asked")
   package static let unusedPostscript = Field(
     "postscript", .text(characters: 0...Limits.messageCharacters),
-    "ignored: only the notification of a decline or a refusal has a message")
+    "ignored, because only the notification of a decline or a refusal has a message")
   /// The names of the message that comes with an invitation, an application or the answer to one: spaces differ in them.
   package static let accompanyingNames = ["postscript", "reason", "message"]
   package static let muteDuration = Field(

@@ -24,8 +24,8 @@ package enum BrokerRoutes {
         "the number of partitions whose Redis node is away: requests for them are answered with 503"),
       .sometimes(
         "clock", .words("ClockStatus", ["apart", "ahead"]),
-        "why the sweep, which removes old data, is paused: `apart`: the clocks of Redis and the broker differ; "
-          + "`ahead`: Redis's clock has stepped forward"
+        "why the sweep, which removes old data, is paused: the clocks of Redis and the broker differ (`apart`), "
+          + "or Redis's clock has stepped forward (`ahead`)"
       ),
     ])
 
@@ -87,8 +87,8 @@ extension BrokerRoutes {
         "the reasons why Redis refuses writes, as this broker last saw: `memory`, `disk`; normally empty"),
       .sometimes(
         "sweepWaits", .text,
-        "why the sweep, which removes old data, is paused: `apart` and `ahead` as in `GET /readyz`; "
-          + "`unproven`: no broker has swept for a while"
+        "why the sweep, which removes old data, is paused: as in `GET /readyz` (`apart`, `ahead`), "
+          + "or because no broker has swept for a while (`unproven`)"
       ),
       .always(
         "workFailures", .map(.count),
@@ -154,7 +154,7 @@ extension BrokerRoutes {
     .always(
       "removed", .count, "pushers removed because the gateway or push service no longer knows the device"),
     .always(
-      "givenUp", .count, "given up: they were refused, failed for a day, or too many were waiting"),
+      "givenUp", .count, "given up because they were refused, failed for a day, or too many were waiting"),
   ]
 
   private static let webhooks: [Property] = [

@@ -22,7 +22,7 @@ package enum GroupRoutes {
     "reason", .text(characters: 0...Limits.messageCharacters), "a short reason")
   private static let unusedReason = Field(
     "reason", .text(characters: 0...Limits.messageCharacters),
-    "ignored: only the notification of a decline or a refusal has a message")
+    "ignored, because only the notification of a decline or a refusal has a message")
   private static let message = Field(
     "message", .text(characters: 0...Limits.messageCharacters), "a message to the invitees")
   private static let withMembers = Field("members", .flag, "whether to include up to 200 members")

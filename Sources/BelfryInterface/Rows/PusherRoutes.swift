@@ -45,13 +45,14 @@ package enum PusherRoutes {
       .sometimes("p256dh", .text, "for `webpush`: the key that pushes are encrypted for"),
       .always("createdAt", .time, "when the pusher was set"),
       .sometimes(
-        "failedAt", .time, "when the last push to it failed; absent if that was accepted, or none was tried"),
+        "failedAt", .time,
+        "when the last push to it failed; absent if the last push was accepted or none was sent"),
       .sometimes("failure", .text, "why that push failed"),
     ])
 
   package static let put = BelfryInterface.endpoint(
     .put, "/v1/account/pushers/{deviceId}", .token, "account put-pusher",
-    "Set a device's pusher: it receives pushes while the account has no device connected", path: deviceId,
+    "Set a device's pusher, which receives pushes while the account has no device connected", path: deviceId,
     body: kind, url, appId, pushkey, data, endpoint, p256dh, auth, refusals: [.tooMany], answers: .ok(pusher),
     options: RouteOptions(
       done: "saved the pusher",

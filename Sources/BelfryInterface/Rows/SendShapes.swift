@@ -20,7 +20,7 @@ package enum SendShapes {
         "how the receivers are named; optional, and must match the fields that name them"),
       Property(
         "type", .integer([Catalogue.custom.code...Catalogue.custom.code]),
-        "the type of custom notifications; no other type can be sent: operations create the others"),
+        "the type of custom notifications; only operations create notifications of other types"),
       Property(
         "fromAccount", .account, "the sender; only an app or operator token may name another account"),
       Property(

@@ -24,13 +24,13 @@ package enum WebhookRoutes {
     "env", .text(bytes: 1...Limits.envBytes), "copy only notifications with this `env`; absent: all")
   private static let changedTypes = Field(
     "types", .list(.integer(1...Int(Int32.max)), counts: 0...typesMax),
-    "the types to copy; an empty list: all; absent: as before")
+    "the types to copy, or an empty list for all; absent: as before")
   private static let changedSpaces = Field(
     "spaces", .list(.text(bytes: 1...spaceBytesMax), counts: 0...spacesMax),
-    "the spaces to copy from, such as `server:7`; an empty list: all; absent: as before")
+    "the spaces to copy from, such as `server:7`, or an empty list for all; absent: as before")
   private static let changedEnv = Field(
     "env", .text(bytes: 0...Limits.envBytes),
-    "copy only notifications with this `env`; an empty text: all; absent: as before")
+    "copy only notifications with this `env`, or an empty text for all; absent: as before")
   private static let format = Field("format", Kind<WebhookFormat>.choice, "the format of a copy")
 
   private static let properties: [Property] = [
@@ -44,7 +44,7 @@ package enum WebhookRoutes {
     .always("enabled", .flag, "whether copies are delivered"),
     .sometimes(
       "disabledBecause", .text,
-      "why copies are not delivered: `gone`: the receiver answered 410; `failing`: deliveries failed for 120 hours; `asked`: a caller disabled it"
+      "why copies are not delivered: the receiver answered 410 (`gone`), deliveries failed for 120 hours (`failing`), or a caller disabled it (`asked`)"
     ),
     .sometimes("failingSince", .time, "when deliveries began to fail"),
     .sometimes("failedAt", .time, "when a delivery last failed"),

@@ -56,7 +56,7 @@ final class ServerCertificate: Sendable {
     self.tls = tls
     files = RereadFiles(
       from: identity, reading: read,
-      onFailure: "the new certificate is unusable, the earlier one stays in use"
+      onFailure: "the new certificate is unusable, so the earlier one stays in use"
     ) {
       identity throws(StartError) in
       do throws(TLSError) {

@@ -46,7 +46,7 @@ final class FrontDoor: HTTPHandler {
 
   func pausedAccepting(_ pause: HTTPPause) {
     Log.line(
-      "accepting connections is paused",
+      "new connections wait until others end",
       [
         "loop": String(services.loopNumber), "cause": pause.cause, "connections": String(pause.connections),
         "streams": String(pause.streams),

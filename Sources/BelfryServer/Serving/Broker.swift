@@ -23,9 +23,9 @@ final class Broker: Sendable {
   let failures = WorkFailures(isStoreAway: { ($0 as? StoreError)?.isStoreAway ?? false }) { event in
     switch event {
     case .fails(let work, let subject, let cause):
-      Log.line("work fails", ["work": work, "on": subject, "cause": cause])
+      Log.line("background work fails", ["work": work, "on": subject, "cause": cause])
     case .succeedsAgain(let work, let failures):
-      Log.line("work succeeds again", ["work": work, "failures": "\(failures)"])
+      Log.line("background work succeeds again", ["work": work, "failures": "\(failures)"])
     case .storeIsAway(let work, let cause):
       Log.line("background work waits for redis", ["first": work, "cause": cause])
     case .storeIsBack(let failures):
@@ -158,7 +158,7 @@ final class Broker: Sendable {
   private var looks: [@Sendable () -> Void] {
     let keyFiles = readKeys.map { read in
       RereadFiles(
-        from: keys, reading: read, onFailure: "new token keys are unusable, the earlier ones stay in use"
+        from: keys, reading: read, onFailure: "new token keys are unusable, so the earlier ones stay in use"
       ) { [self] in take($0) }
     }
     return [keyFiles.map { $0.look }, certificate.map { $0.look }, lookAtDisk].compactMap { $0 }
@@ -176,7 +176,7 @@ final class Broker: Sendable {
     do throws(TokenError) {
       try change { current throws(TokenError) in try keys.with(fetched: current.fetched) }
     } catch {
-      Log.line("new token keys are unusable, the earlier ones stay in use", ["cause": error.cause])
+      Log.line("new token keys are unusable, so the earlier ones stay in use", ["cause": error.cause])
     }
   }
 

@@ -72,7 +72,7 @@ final class KeyspaceState: Sendable {
         return content.differences
       }
       if found == before { return }
-      if found.isEmpty { return Log.line("settings match the keyspace again") }
+      if found.isEmpty { return Log.line("the settings of this broker match the keyspace again") }
       Self.log(found)
     case .notAdopted(let found, let cause):
       let before = content.withLock { content in
@@ -93,7 +93,7 @@ final class KeyspaceState: Sendable {
       if found == before { return }
       for difference in found {
         Log.line(
-          "setting of the keyspace was replaced",
+          "a setting of the keyspace was replaced",
           ["setting": difference.setting, "here": difference.here, "before": difference.keyspace])
       }
     }
@@ -102,7 +102,7 @@ final class KeyspaceState: Sendable {
   private static func log(_ differences: [SettingDifference]) {
     for difference in differences {
       Log.line(
-        "setting differs from the keyspace",
+        "a setting of this broker differs from the keyspace",
         ["setting": difference.setting, "here": difference.here, "keyspace": difference.keyspace])
     }
   }

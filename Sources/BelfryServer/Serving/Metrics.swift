@@ -52,7 +52,7 @@ enum Metrics {
     ) { $0.hub.scans },
     Metric(
       name: "belfry_gaps_total",
-      help: "Times that live messages were missed; their notifications were read from Redis instead.",
+      help: "How often live messages were missed, so that their notifications were read from Redis.",
       isCounter: true
     ) {
       $0.hub.gapsSeen
@@ -147,7 +147,7 @@ enum Metrics {
     },
     Metric(
       name: "belfry_push_given_up_total",
-      help: "Pushes given up: they were refused, failed for a day, or too many were waiting.",
+      help: "Pushes given up because they were refused, failed for a day, or too many were waiting.",
       isCounter: true
     ) {
       $0.push.givenUp
@@ -173,7 +173,7 @@ enum Metrics {
     text += head("belfry_partitions", "Partitions of the keyspace.", isCounter: false)
     text += "belfry_partitions \(statistics.keyspace.partitions)\n"
     text += head(
-      "belfry_settings_differing", "Settings of this broker that differ from those of the keyspace.",
+      "belfry_settings_differing", "How many settings of this broker differ from those of the keyspace.",
       isCounter: false)
     text += "belfry_settings_differing \(statistics.keyspace.differences.count)\n"
     text += condition(of: statistics) + roomLeft(room)

@@ -59,7 +59,7 @@ package enum Serve {
         }
         let limits = broker.httpLimits
         Log.line(
-          "descriptors",
+          "file descriptors limit connections",
           [
             "limit": "\(broker.descriptors.descriptors)",
             "connectionsPerLoop": "\(limits.connectionsPerLoop)",

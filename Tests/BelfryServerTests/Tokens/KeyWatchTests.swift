@@ -25,7 +25,7 @@ import Testing
       let seen = SeenKeys()
       let files = RereadFiles(
         from: try read(), reading: read,
-        onFailure: "new token keys are unusable, the earlier ones stay in use"
+        onFailure: "new token keys are unusable, so the earlier ones stay in use"
       ) {
         seen.add($0)
       }
