@@ -233,8 +233,8 @@ extension OperationRunner {
     guard own.count * question.others.count <= Limits.spacesPerCompanyQuestion else {
       throw Refusal(
         .tooLarge,
-        "too many of the named accounts accept this only from accounts that share a server or a group with them; "
-          + "name fewer at once"
+        "some of the named accounts accept this only from members of their servers and groups. That is too much to check at "
+          + "once; name fewer accounts"
       )
     }
     let shared = try await store.areMembers(question.others, in: own)

@@ -305,7 +305,9 @@ import Testing
     let accounts = (0...1_000).map { "a\($0)" }
     let outcome = try Executable().run(["member", "add", "12"] + accounts + ["--url", "\(server.url)"])
     #expect(outcome.code == 1)
-    #expect(outcome.err == "belfry: done for the first 1000 accounts; then:\nbelfry: tooMany: it is full\n")
+    #expect(
+      outcome.err
+        == "belfry: the first 1000 accounts are done. The rest are not:\nbelfry: tooMany: it is full\n")
   }
 
   // MARK: tail

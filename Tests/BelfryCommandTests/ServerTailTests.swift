@@ -78,7 +78,7 @@ import Testing
     #expect(outcome.out.contains("  hello  "))
     #expect(
       outcome.err == """
-        belfry: connected, nothing new in the log yet
+        belfry: connected; nothing new in the log yet
         belfry: Redis is away; trying again
         belfry: connected again
         belfry: notFound: there is no server 12

@@ -193,6 +193,6 @@ extension BrokerRoutes {
     .always("scans", .count, "reads of an account's feed from Redis"),
     .always(
       "gapsSeen", .count,
-      "times that live messages were missed; their notifications were read from Redis instead"),
+      "how often live messages were missed, so that their notifications were read from Redis"),
   ]
 }

@@ -54,7 +54,7 @@ package struct UpdateNotification: Operation {
     // It may have been recalled since the entry was read.
     if entry.isRecalled || earlier?.recall != nil { throw .noNotification(entry.id) }
     guard let content else {
-      throw Refusal(.unavailable, "notification \(entry.id) is unreadable")
+      throw Refusal(.unavailable, "notification \(entry.id) cannot be read. Tell the operator of the broker")
     }
     try checkActor(content, records, context)
     let record = UpdateRecord(
@@ -87,7 +87,7 @@ package struct UpdateNotification: Operation {
     // A notification that the actor does not see is refused as if it did not exist.
     if !actor.isTrusted {
       guard let account = actor.account else {
-        throw Refusal(.unauthorized, "an update needs an account to act for: the token names none")
+        throw Refusal(.unauthorized, "an update needs an account to act for, and the token names none")
       }
       let isSeen = try entry.isSent(to: account, in: space, records)
       guard isSeen || content.fromAccount == account else { throw .noNotification(entry.id) }
@@ -97,7 +97,7 @@ package struct UpdateNotification: Operation {
     }
     if actor.isTrusted { return }
     guard let account = actor.account else {
-      throw Refusal(.unauthorized, "an update needs an account to act for: the token names none")
+      throw Refusal(.unauthorized, "an update needs an account to act for, and the token names none")
     }
     guard updaters == .sender else {
       guard entry.audience.named.contains(account) else {

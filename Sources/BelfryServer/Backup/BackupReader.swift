@@ -37,7 +37,7 @@ final class BackupReader {
         guard isBackup else { throw isForeign }
         let texts = [BackupFile.text(contents.counts), BackupFile.textOfEarlierBuilds(contents.counts)]
         guard let countsNoted, texts.contains(countsNoted) else {
-          throw BackupError(.damaged, "it holds less than its header says", at: path)
+          throw BackupError(.damaged, "it holds less than its header says: use another copy", at: path)
         }
         return nil
       }
@@ -72,7 +72,9 @@ final class BackupReader {
     switch name {
     case BackupFile.Note.format:
       guard value == BackupFile.formatVersion else {
-        throw BackupError(.notABackup, "a later release of Belfry made it (format \(value))", at: path)
+        throw BackupError(
+          .notABackup, "a later release of Belfry made it (format \(value)): restore it with that release",
+          at: path)
       }
       isBackup = true
     case BackupFile.Note.counts: countsNoted = value

@@ -17,7 +17,7 @@ package struct SigningSecret: Sendable, Hashable {
       bytes.removeLast()
     }
     guard bytes.count >= Self.lengthMinBytes else {
-      throw StartError(.secretUnusable, "it has fewer than \(Self.lengthMinBytes) bytes", at: path)
+      throw StartError(.secretUnusable, "it must have at least \(Self.lengthMinBytes) bytes", at: path)
     }
     // The text is a PEM key. If it is a public key, everybody who has it could sign tokens.
     guard !bytes.starts(with: "-----BEGIN ".utf8) else {

@@ -74,12 +74,12 @@ struct MoveCancel {
     }
     let there = try await target.readRecord()
     guard let claim = there.record, claim.id == record.id else {
-      throw nothing("the move to \(record.other) has finished")
+      throw nothing("the move to \(record.other) has finished, so it cannot be cancelled")
     }
     if claim.stage == .arriving {
       let fields = [(FormatRecordField.format, claim.becoming(.cancelled).text)]
       guard try await target.setRecord(fields, ifFormatIs: claim.text) else {
-        throw nothing("the move to \(record.other) has just finished")
+        throw nothing("the move to \(record.other) has just finished, so it cannot be cancelled")
       }
     }
     try await giveBack(record)

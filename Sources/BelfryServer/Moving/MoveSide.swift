@@ -97,7 +97,9 @@ extension MoveSide {
       let reply = try await node.ask(RedisCommand("CLUSTER", "INFO"))
       let state = try Self.reading { () throws(RedisError) in try RedisInfo(reply)["cluster_state"] }
       guard state == "ok" else {
-        throw Self.unsuitable(node.endpoint, "it says that its cluster is not whole (cluster_state)")
+        throw Self.unsuitable(
+          node.endpoint, "it says that its cluster is not whole (cluster_state)",
+          advice: "redis-cli --cluster check shows what is missing")
       }
     }
   }

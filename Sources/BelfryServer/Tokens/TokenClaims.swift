@@ -130,7 +130,7 @@ extension TokenClaims {
 extension ExpectedClaims {
   fileprivate func check(_ claims: JSONObject) throws(TokenError) {
     if let issuer, !Self.isSame(claims["iss"], issuer) {
-      throw TokenError("its iss is not the one that this broker accepts")
+      throw TokenError("its iss is not the one that this broker accepts (tokens.issuer)")
     }
     guard let audience else { return }
     let isForUs =
@@ -138,7 +138,7 @@ extension ExpectedClaims {
       case .array(let audiences): audiences.contains { Self.isSame($0, audience) }
       case let single: Self.isSame(single, audience)
       }
-    guard isForUs else { throw TokenError("its aud does not name this broker") }
+    guard isForUs else { throw TokenError("its aud does not name this broker (tokens.audience)") }
   }
 
   private static func isSame(_ value: JSONValue?, _ wanted: String) -> Bool {

@@ -92,8 +92,8 @@ struct Arguments: Sendable, Hashable {
 // MARK: - Checking
 
 extension Arguments {
-  private static let entityRule = "an id: digits, as the broker gave them"
-  private static let messageRule = "a message id: digits, as the broker gave them"
+  private static let entityRule = "an id of digits, as the broker gave it"
+  private static let messageRule = "a message id of digits, as the broker gave it"
   private static let accountRule = "letters, digits and _ . @ -"
 
   private func value<Value>(

@@ -140,9 +140,9 @@ extension CommandFailure {
       return "--ca or BELFRY_CA names a file of certificates in PEM"
     case .transport where error.nothingWasSent && command?.changesSomething == true:
       return
-        "nothing was sent. Is a broker running there? belfry serve starts one, --url or BELFRY_URL names another"
+        "nothing was sent. Is a broker running there? belfry serve starts one; --url or BELFRY_URL names another"
     case .transport:
-      return "is a broker running there? belfry serve starts one, --url or BELFRY_URL names another"
+      return "is a broker running there? belfry serve starts one; --url or BELFRY_URL names another"
     case .protocol:
       return "does --url name a Belfry broker?"
     default:

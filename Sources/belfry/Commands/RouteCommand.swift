@@ -69,7 +69,9 @@ private struct RouteRun {
         answer = answer.map { $0.joined(with: next) } ?? next
       } catch {
         progress.end()
-        if index > 0 { invocation.console.complain("belfry: done for the first \(done) accounts; then:") }
+        if index > 0 {
+          invocation.console.complain("belfry: the first \(done) accounts are done. The rest are not:")
+        }
         throw error
       }
     }

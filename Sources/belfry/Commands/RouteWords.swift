@@ -168,8 +168,8 @@ extension Shape {
   fileprivate func rule(_ direction: TimeText.Direction) -> String {
     switch self {
     case .account: "letters, digits and _ . @ -"
-    case .id: "an id: digits, as the broker gave them"
-    case .message: "a message id: digits, as the broker gave them"
+    case .id: "an id of digits, as the broker gave it"
+    case .message: "a message id of digits, as the broker gave it"
     case .integer: "a whole number"
     case .time: TimeText.inputRule(direction)
     case .object, .json, .jsonObject, .map: "JSON"

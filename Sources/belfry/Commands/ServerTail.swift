@@ -68,7 +68,7 @@ struct ServerTail {
     }
     if isCutOff { invocation.console.complain("belfry: connected again") }
     if !wasConnected, page.entries.isEmpty, !invocation.printsJSON {
-      invocation.console.complain("belfry: connected, nothing new in the log yet")
+      invocation.console.complain("belfry: connected; nothing new in the log yet")
     }
     (wasConnected, isCutOff) = (true, false)
     return page

@@ -90,7 +90,7 @@ private struct Tail {
       return
     }
     let what = invocation.arguments.isSet("after") ? "nothing new yet" : "nothing unread yet"
-    invocation.console.complain("belfry: connected, \(what)")
+    invocation.console.complain("belfry: connected; \(what)")
   }
 
   private mutating func print(_ event: FeedEvent) throws {

@@ -41,6 +41,6 @@ extension LoopServices {
 
 extension Refusal {
   static let unknownTicket = Refusal(
-    .invalidTicket, "this ticket does not exist, has expired or was used",
+    .invalidTicket, "this ticket does not exist, has expired or was used; create a new one",
     field: NotificationRoutes.ticket.name)
 }
