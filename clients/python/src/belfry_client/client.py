@@ -136,7 +136,7 @@ class BelfryClient:
     # What an account hears
 
     def subscribe(self, server: str, channel: str | None = None) -> None:
-        """To a server's own notifications, or to those of one channel. In servers above the threshold only subscribers
+        """To a server's own notifications, or to those of one channel. In large servers only subscribers
         receive what is sent to all."""
         self._ask("PUT", _subscription(server, channel))
 
