@@ -177,7 +177,7 @@ extension Shape {
     }
   }
 
-  /// What to do about a word that has another form.
+  /// Advice for a word that is not of this kind.
   fileprivate var hint: String {
     switch self {
     case .object, .json, .jsonObject, .map: "; put text in quotes, as in '\"text\"'"
