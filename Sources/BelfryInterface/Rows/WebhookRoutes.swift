@@ -44,7 +44,8 @@ package enum WebhookRoutes {
     .always("enabled", .flag, "whether copies are delivered"),
     .sometimes(
       "disabledBecause", .text,
-      "why copies are not delivered: the receiver answered 410 (`gone`), deliveries failed for 120 hours (`failing`), or a caller disabled it (`asked`)"
+      "why copies are not delivered: the receiver answered 410 (`gone`), deliveries failed for 120 hours (`failing`), "
+        + "or a caller disabled it (`asked`)"
     ),
     .sometimes("failingSince", .time, "when deliveries began to fail"),
     .sometimes("failedAt", .time, "when a delivery last failed"),
