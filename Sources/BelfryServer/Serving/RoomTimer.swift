@@ -34,9 +34,10 @@ final class RoomTimer {
   func checkDueRooms() async throws {
     let now = try await store.nowMilliseconds()
     note(round: now)
-    guard isFair(now) else { return }
+    var rooms = try await store.dueSpaces(nowMilliseconds: now)
+    if !isFair(now) { rooms = try await closedRooms(among: rooms) }
     var failure: (any Error)?
-    for due in try await store.dueSpaces(nowMilliseconds: now) {
+    for due in rooms {
       // A room whose check fails is due again when the claim ends, here or at another broker.
       do { try await look(at: due) } catch { failure = failure ?? error }
     }
@@ -64,6 +65,14 @@ final class RoomTimer {
   /// True if attendees have had time for a heartbeat, and for another one if the first was lost.
   private func isFair(_ now: Int64) -> Bool {
     now - reachableSinceMilliseconds >= 2 * limits.heartbeatMilliseconds
+  }
+
+  /// The rooms of these that have closed. Nobody comes back to them with a heartbeat, so they are emptied without a grace
+  /// period. Otherwise the attendees of a room that closes after a start would see its comings and goings for 20 seconds.
+  private func closedRooms(among rooms: [DueSpace]) async throws -> [DueSpace] {
+    if rooms.isEmpty { return [] }
+    let records = try await store.records(rooms.map { .settings($0.space) })
+    return try rooms.filter { try records.json(RoomRecord.self, .settings($0.space))?.removedAt != nil }
   }
 
   // MARK: One room

@@ -191,6 +191,22 @@ private func withTimedBroker<R: Sendable>(
     }
   }
 
+  /// Its attendees would otherwise see its comings and goings until the time for a first heartbeat is over.
+  @Test func aClosedRoomIsEmptiedAtOnceAfterAStart() async throws {
+    try await withRedisServer { redis in
+      try await withTimedBroker(of: redis, Limits()) { broker in
+        try await open(broker)
+        try await enter(broker, attendees.prefix(3))
+        try await broker.checkDueRooms()
+        #expect(try await broker.records(.roster, of: room).count == 4)
+        try await broker.run(CloseRoom(id, actor: Actor(account: host)))
+        try await broker.checkDueRooms()
+        let roster = try await broker.records(.roster, of: room)
+        #expect(roster.isEmpty)
+      }
+    }
+  }
+
   /// During an outage nobody could send a heartbeat. Afterwards everybody first gets time for one.
   @Test func nobodyIsAbsentWhoCouldNotBeThere() async throws {
     try await withRedisServer { redis in
