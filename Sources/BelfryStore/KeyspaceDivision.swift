@@ -101,7 +101,7 @@ package struct DividedKey: Sendable, Hashable {
   let rule: Rule
 
   enum Rule: Sendable, Hashable {
-    case partition, spaces, accounts, pushes, corrections, copies, reader, everywhere
+    case partition, spaces, accounts, pushes, retries, corrections, copies, reader, everywhere
 
     init?(_ name: String) {
       switch name.prefix(while: { $0 != ":" }) {
@@ -109,6 +109,7 @@ package struct DividedKey: Sendable, Hashable {
       case "active", "wake", "copies-behind", "copies-due", "copies-waiting": self = .spaces
       case "pushed", "badges", "streams", "revoked": self = .accounts
       case "pushes": self = .pushes
+      case "retries": self = .retries
       case "corrections": self = .corrections
       case "copies": self = name == "copies" ? .copies : .reader
       // The record of a send does not say to which space it went.
@@ -193,10 +194,13 @@ extension KeyspaceDivision {
     case .spaces: return SpaceID(key: text).map { after.partition(of: $0) } == partition
     case .partition: return SpaceID(key: text).map { after.partition(of: $0) == partition } ?? true
     case .accounts: return home(ofAccount: text) == partition
-    case .pushes, .corrections:
+    case .pushes, .retries, .corrections:
       let words = text.split(separator: " ")
-      guard words.count > 1 else { return false }
-      if key.rule == .pushes { return SpaceID(key: words[1]).map { after.partition(of: $0) } == partition }
+      guard words.count > 2 else { return false }
+      if key.rule != .corrections {
+        let space = SpaceID(key: words[key.rule == .pushes ? 1 : 2])
+        return space.map { after.partition(of: $0) } == partition
+      }
       // Push has gone past an entry, and its receiver may be of any partition.
       let home = home(ofAccount: String(words[1]))
       let isBeneath = home.map { $0.number & (before.partitions.count - 1) == key.number } ?? false

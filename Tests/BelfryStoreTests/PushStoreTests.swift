@@ -95,6 +95,7 @@ import Testing
     try await withBroker { broker, redis async throws in
       let key = layout.pushes(partition)
       for (time, text) in [("5", "a"), ("6", "b"), ("7", "c")] { try redis.command("ZADD", key, time, text) }
+      let limits = PushRetryLimits(ofPartition: 10, ofAccount: 10)
       let settled = [
         SettledPush(
           DuePush(text: "a", dueAtMilliseconds: 5), later: [.init(text: "x", dueAtMilliseconds: 9)]),
@@ -105,34 +106,133 @@ import Testing
         SettledPush(
           DuePush(text: "c", dueAtMilliseconds: 7), later: [.init(text: "c", dueAtMilliseconds: 8)]),
       ]
-      #expect(try await broker.store.settlePushes(settled, in: partition, waitingMax: 10) == 0)
+      #expect(try await broker.store.settlePushes(settled, in: partition, limits).isEmpty)
       #expect(try await due(broker).map(\.text) == ["b", "c", "x"])
       // Settled once more, by a broker that was slower, nothing comes back.
-      #expect(try await broker.store.settlePushes(settled, in: partition, waitingMax: 10) == 0)
+      #expect(try await broker.store.settlePushes(settled, in: partition, limits).isEmpty)
       #expect(try await due(broker).map(\.text) == ["b", "c", "x"])
     }
   }
 
-  /// A task that was entered and has yet to begin takes no place from tasks that are to be tried again.
-  /// Neither does a task that is only looked at once more.
+  // MARK: Retries
+
+  private let far: Int64 = 9_999_999_999_999
+
+  private func task(
+    _ number: Int, _ account: String, _ device: String, _ tries: Int, at time: Int64
+  ) -> DuePush {
+    DuePush(text: "push server:7 \(number) \(account) \(device) \(tries)", dueAtMilliseconds: time)
+  }
+
+  /// A notification is entered for the account and fails on so many of its devices.
+  /// - Returns: what is given up because of that.
+  private func fail(
+    _ broker: isolated Broker, _ redis: RedisServer, _ number: Int, to account: String, devices: Int = 1,
+    _ limits: PushRetryLimits
+  ) async throws -> [String] {
+    let entered = task(number, account, "*", 0, at: 5)
+    try redis.command("ZADD", layout.pushes(partition), "5", entered.text)
+    let later = (0..<devices).map { task(number, account, "d\($0)", 1, at: far) }
+    return try await broker.store.settlePushes(
+      [SettledPush(entered, later: later)], in: partition, limits)
+  }
+
+  private func retryCount(_ redis: RedisServer) throws -> String {
+    try redis.command("ZCARD", layout.retries(partition))
+  }
+
+  /// The account's own oldest notifications are given up, and nothing of other accounts.
+  @Test func anAccountWhoseDevicesAllFailTakesNoPlaceFromOthers() async throws {
+    try await withBroker { broker, redis async throws in
+      let devices = Limits.pushersPerAccount
+      let limits = PushRetryLimits(ofPartition: 5 * devices, ofAccount: 2 * devices)
+      for number in 1...2 {
+        #expect(try await fail(broker, redis, number, to: "alice", devices: devices, limits).isEmpty)
+      }
+      // One more than its share.
+      #expect(try await fail(broker, redis, 3, to: "alice", limits) == ["push server:7 1 alice d0 1"])
+      for number in 4...9 {
+        #expect(try await fail(broker, redis, number, to: "alice", devices: devices, limits).count == devices)
+      }
+      #expect(try await fail(broker, redis, 10, to: "bob", limits).isEmpty)
+      let left = try await due(broker).map(\.text)
+      #expect(left.filter { $0.contains(" bob ") } == ["push server:7 10 bob d0 1"])
+      #expect(left.count == 2 * devices + 1)
+      #expect(left.allSatisfy { !$0.contains(" alice ") || $0.contains(" 8 ") || $0.contains(" 9 ") })
+      #expect(try retryCount(redis) == "\(left.count)")
+    }
+  }
+
+  /// A task that was entered and has yet to begin takes no place from them, however long it waits.
   @Test func soManyWaitForAnotherTry() async throws {
     try await withBroker { broker, redis async throws in
       let key = layout.pushes(partition)
-      let far: Int64 = 9_999_999_999_999
-      for number in 0..<10 { try redis.command("ZADD", key, "\(number)", "entered \(number)") }
-      for text in ["w1", "w2"] { try redis.command("ZADD", key, "\(far)", text) }
-      let full = [
-        SettledPush(
-          DuePush(text: "entered 0", dueAtMilliseconds: 0),
-          later: [.init(text: "p", dueAtMilliseconds: far), .init(text: "q", dueAtMilliseconds: far)]),
-        SettledPush(
-          DuePush(text: "entered 1", dueAtMilliseconds: 1),
-          later: [.init(text: "entered 1", dueAtMilliseconds: far)]),
-      ]
-      #expect(try await broker.store.settlePushes(full, in: partition, waitingMax: 3) == 1)
-      #expect(try redis.command("ZCOUNT", key, "\(far)", "+inf") == "4")
+      for number in 0..<10 {
+        try redis.command("ZADD", key, "\(far)", task(number, "reader", "*", 0, at: far).text)
+      }
+      let limits = PushRetryLimits(ofPartition: 4, ofAccount: 40)
+      // As many as then stay free for others, and one more.
+      for number in 1...2 { #expect(try await fail(broker, redis, number, to: "alice", limits).isEmpty) }
+      #expect(try await fail(broker, redis, 3, to: "alice", limits) == ["push server:7 1 alice d0 1"])
+      // An account that has none finds a place as long as one is free.
+      for name in ["bob", "carol"] { #expect(try await fail(broker, redis, 4, to: name, limits).isEmpty) }
+      #expect(try await fail(broker, redis, 5, to: "dave", limits) == ["push server:7 5 dave d0 1"])
+      #expect(try redis.command("ZCARD", key) == "14")
+      // A broker of an earlier release settles a push and does not know of the names.
+      try redis.command("ZREM", key, "push server:7 4 carol d0 1")
+      #expect(try await fail(broker, redis, 6, to: "dave", limits).isEmpty)
+      #expect(try retryCount(redis) == "4")
     }
   }
+
+  @Test func whatWasNotTriedIsNoRetry() async throws {
+    try await withBroker { broker, redis async throws in
+      let limits = PushRetryLimits(ofPartition: 1, ofAccount: 1)
+      let settle = { (push: DuePush, later: [DuePush], isPutOff: Bool) async throws in
+        try await broker.store.settlePushes(
+          [SettledPush(push, later: later, isPutOff: isPutOff)], in: partition, limits)
+      }
+      let entered = task(1, "bob", "*", 0, at: 5)
+      try redis.command("ZADD", layout.pushes(partition), "5", entered.text)
+      // It is looked at once more for all devices. Then one device fails, and two have no turn.
+      let again = task(1, "bob", "*", 0, at: far)
+      #expect(try await settle(entered, [again], false).isEmpty)
+      let (first, second) = (task(1, "bob", "a", 0, at: 0), task(1, "bob", "b", 0, at: 0))
+      let failed = task(1, "bob", "c", 1, at: far)
+      #expect(try await settle(again, [first, second, failed], false).isEmpty)
+      #expect(try retryCount(redis) == "1")
+      // Put off, they stay what they are.
+      let later = task(1, "bob", "a", 0, at: far)
+      #expect(try await settle(first, [later], true).isEmpty)
+      let failedLater = task(1, "bob", "c", 1, at: far + 1)
+      #expect(try await settle(failed, [failedLater], true).isEmpty)
+      #expect(try await due(broker).count == 3)
+      #expect(try retryCount(redis) == "1")
+      // The second try has the place of the first.
+      let twice = task(1, "bob", "c", 2, at: far)
+      #expect(try await settle(failedLater, [twice], false).isEmpty)
+      // Now its receiver gets no requests, and there is one place.
+      let givenUp = try await settle(second, [task(1, "bob", "b", 0, at: far)], false)
+      #expect(givenUp == ["push server:7 1 bob b 0"])
+      #expect(try await settle(twice, [], false).isEmpty)
+      #expect(try await due(broker) == [later])
+      #expect(try retryCount(redis) == "0")
+    }
+  }
+
+  @Test func aFailureAlsoSaysThatPushesWereGivenUp() throws {
+    let failure = PushFailure(atMilliseconds: 7, cause: "it answered with status 503")
+    let both = failure.sayingGivenUp()
+    #expect(both.cause == "it answered with status 503; pushes were given up because too many waited")
+    #expect(both.saysGivenUp && !failure.saysGivenUp)
+    #expect(both.sayingGivenUp() == both)
+    let long = PushFailure(atMilliseconds: 7, cause: String(repeating: "é", count: 300)).sayingGivenUp()
+    #expect(long.saysGivenUp && long.cause.utf8.count <= PushFailure.causeBytesMax)
+    #expect(PushFailure(text: long.text) == long)
+    #expect(PushFailure.ofGivenUpPushes(atMilliseconds: 7).saysGivenUp)
+  }
+
+  // MARK: Copies
 
   @Test func copiesThatOnlyPushReadsGoWhenItHasComePast() async throws {
     try await withBroker { broker, redis async throws in
@@ -225,28 +325,26 @@ import Testing
   /// Corrections wait for what expires, by the thousand, and keep nothing that failed from being tried again.
   @Test func correctionsAreDueOnceAndTakeNoPlaceFromWhatFailed() async throws {
     try await withBroker { broker, redis async throws in
-      let far: Int64 = 9_999_999_999_999
       try redis.command("ZADD", layout.pushes(partition), "1", "failed")
       let settle = { (text: String, due: Int64, later: [DuePush]) async throws in
         try await broker.store.settlePushes(
           [SettledPush(DuePush(text: text, dueAtMilliseconds: due), later: later)], in: partition,
-          waitingMax: 2)
+          PushRetryLimits(ofPartition: 2, ofAccount: 2))
       }
       let badge = { (time: Int64) in DuePush(text: "badge bob * 0", dueAtMilliseconds: time) }
       let others = (0..<5).map { DuePush(text: "badge b\($0) * 0", dueAtMilliseconds: far) }
       #expect(
-        try await settle("failed", 1, others + [badge(far), DuePush(text: "again", dueAtMilliseconds: far)])
-          == 0)
+        try await settle("failed", 1, others + [badge(far), task(1, "bob", "phone", 1, at: far)]).isEmpty)
       // A sooner one takes the place of a later one, and not the other way about.
       try redis.command("ZADD", layout.pushes(partition), "2", "other")
-      #expect(try await settle("other", 2, [badge(far - 9), badge(far - 2)]) == 0)
+      #expect(try await settle("other", 2, [badge(far - 9), badge(far - 2)]).isEmpty)
       #expect(try await due(broker, at: far - 1).isEmpty == (1 << 50 < far))
       #expect(try redis.command("ZSCORE", layout.corrections(partition), "badge bob * 0") == "\(far - 9)")
       // One that has begun may have counted before what is to be corrected now.
       try redis.command("ZADD", layout.corrections(partition), "3", "badge bob * 0")
       try redis.command("ZADD", layout.pushes(partition), "4", "third")
-      #expect(try await settle("third", 4, [badge(far - 5)]) == 0)
-      #expect(try await settle("badge bob * 0", 3, []) == 0)
+      #expect(try await settle("third", 4, [badge(far - 5)]).isEmpty)
+      #expect(try await settle("badge bob * 0", 3, []).isEmpty)
       #expect(try redis.command("ZSCORE", layout.corrections(partition), "badge bob * 0") == "\(far - 5)")
     }
   }

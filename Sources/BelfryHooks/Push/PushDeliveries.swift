@@ -254,21 +254,6 @@ extension PushDispatcher {
     }
   }
 
-  /// Keeps a failure where the account finds it, until a push is accepted. If Redis does not take it, the next failure is
-  /// kept.
-  private func noteHealth(_ outcome: PushOutcome, of record: PusherRecord, _ account: AccountID) async {
-    switch outcome {
-    case .delivered:
-      if record.failure != nil { _ = try? await store.endPushFailure(of: record.device, account) }
-    case .failed(let cause, _), .refused(let cause):
-      var failed = record
-      let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
-      failed.failure = PushFailure(atMilliseconds: now, cause: cause)
-      _ = try? await store.notePushFailure(failed, of: account)
-    case .gone, .notTried: break
-    }
-  }
-
   /// The same task for this device, when its receiver gets requests again.
   private func postponed(_ task: PushTask, _ pusher: Pusher, _ here: PushPlaces.Key) -> DuePush? {
     var same = task

@@ -23,8 +23,11 @@ package final class PushDispatcher {
   /// After this time the remaining devices of an account become tasks of their own. Otherwise the times of slow devices
   /// could add up beyond the lease under which the task was begun.
   static let turnTime: Duration = .seconds(4)
-  /// The most failed tasks of a partition that wait for another try. Further ones are given up.
+  /// The most failed tasks of a partition that wait for another try.
   static let waitingMax = 10_000
+  /// The most of these of one account, as long as at least as many stay free. That is ten notifications for each of as many
+  /// pushers as an account may have, and a fiftieth of the whole.
+  static let waitingPerAccountMax = 200
   static let keptTryingMilliseconds: Int64 = 24 * 3_600_000
   private static let badgeTriesMax = 3
   /// The name under which failures are counted.
@@ -41,6 +44,7 @@ package final class PushDispatcher {
   /// The most tasks that are remembered as waiting. All others are read each time that they are due.
   private static let waitingKnownMax = 20_000
   private static let settledAtOnce = 200
+  private static let retryLimits = PushRetryLimits(ofPartition: waitingMax, ofAccount: waitingPerAccountMax)
 
   let store: RedisStore
   let owner = String(UInt64.random(in: .min ... .max), radix: 36)
@@ -152,7 +156,8 @@ package final class PushDispatcher {
     pace.takeTurns(begun.count, of: allowed)
     if !begun.isEmpty { scope.start { [self, begun] in await begin(begun) } }
     for one in putOff {
-      settled.append((one.here, SettledPush(one.push, later: putOffLater(one, redisNow).map { [$0] } ?? [])))
+      let later = putOffLater(one, redisNow).map { [$0] } ?? []
+      settled.append((one.here, SettledPush(one.push, later: later, isPutOff: true)))
     }
     if !putOff.isEmpty { await writeSettled() }
     if waiting.count >= Self.waitingKnownMax { waiting = waiting.filter { isLeftAlone($0.value) } }
@@ -221,7 +226,7 @@ package final class PushDispatcher {
       let some = settled.filter { $0.here.partition == partition }.prefix(Self.settledAtOnce)
       let done = Set(some.map(\.here))
       let givenUp = await failures.watch(Self.workName, on: "settling of partition \(partition.number)") {
-        try await store.settlePushes(some.map(\.push), in: partition, waitingMax: Self.waitingMax)
+        try await store.settlePushes(some.map(\.push), in: partition, Self.retryLimits)
       }
       guard let givenUp else {
         // It is noted when its node is back, and this broker does not do it again. Others need the places meanwhile.
@@ -229,9 +234,11 @@ package final class PushDispatcher {
         for one in settled where one.here.partition == partition { places.setAside(one.here) }
         continue
       }
-      statistics.givenUp += givenUp
+      statistics.givenUp += givenUp.count
       settled.removeAll { done.contains($0.here) }
       for here in done { end(here) }
+      for text in givenUp { waiting[PushPlaces.Key(partition: partition, text: text)] = nil }
+      if !givenUp.isEmpty { start { [self] in await noteGivenUp(givenUp) } }
     }
     // A broker that ends does not wait, so another broker does the task once more.
     guard isEnding else { return }

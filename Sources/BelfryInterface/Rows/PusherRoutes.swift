@@ -47,7 +47,8 @@ package enum PusherRoutes {
       .sometimes(
         "failedAt", .time,
         "when the last push to it failed; absent if the last push was accepted or none was sent"),
-      .sometimes("failure", .text, "why that push failed"),
+      .sometimes(
+        "failure", .text, "why that push failed, and whether pushes were given up because too many waited"),
     ])
 
   package static let put = BelfryInterface.endpoint(

@@ -1,8 +1,5 @@
--- Push. The hash `pushers:<account>` has an account's pushers by device, and after `!` and the device its last
--- failure, until a push is accepted again. The set `pushed` has the accounts that have pushers. The hash
--- `badges` has the number that an account's devices were told last. While the devices are being told a number,
--- it has a mark after `?` instead. Push reads the copies of its partition (copies.lua). For each receiver with a
--- pusher it enters a task into the sorted sets `pushes` and `corrections`, by the time at which the task is due:
+-- Push. It reads the copies of its partition (copies.lua). For each receiver with a pusher (pushers.lua) it enters
+-- a task into the sorted sets `pushes` and `corrections`, by the time at which the task is due:
 --
 --   push <space> <id> <account> <device> <tries>    an entry; `*` stands for all devices
 --   badge <account> <device> <tries>                the number of unread entries, corrected
@@ -10,90 +7,20 @@
 -- Corrections are kept apart because they may be due in weeks, when something expires, and are no more than
 -- there are accounts with a number. Tries are counted, and a task is given up beyond a limit.
 --
+-- A push for one device that has failed, or whose receiver gets no requests, is a retry. It is in `pushes` like the
+-- others, and the sorted set `retries` has its name, so that an account's retries can be counted:
+--
+--   <account> <id> <space> <device> <tries>         the id with 20 digits; all have the score 0
+--
 -- The broker that enters tasks notes its position in the same step. So each task is entered once, even if the
 -- broker dies. Copies with many receivers are entered page by page while later ones pass. The state names them
 -- in `unfinished`, oldest first: the id of each, and the page.
-
-local function failure_field(device) return '!' .. device end
-
--- The number of an account's pushers.
-local function count_pushers(key)
-  local count = 0
-  for _, field in ipairs(redis_call('HKEYS', key)) do
-    if string.sub(field, 1, 1) ~= '!' then count = count + 1 end
-  end
-  return count
-end
-
--- put_pusher: gives `full` if the account has so many pushers already.
-local function put_pusher(keys, arguments)
-  local prefix = open_partition(keys)
-  local account, device, record, most = unpack(arguments, 1, 4)
-  local key = pushers_key(prefix, account)
-  if redis_call('HEXISTS', key, device) == 0 and count_pushers(key) >= tonumber(most) then return 'full' end
-  local is_new = redis_call('HSET', key, device, record) == 1
-  -- A failure is that of the pusher before. An earlier release leaves it behind when it removes a pusher.
-  redis_call('HDEL', key, failure_field(device))
-  redis_call('SADD', accounts_pushed_key(prefix), account)
-  return is_new and 'made' or 'replaced'
-end
-
--- remove_pusher: removes a pusher. If a record is given, the pusher goes only if it still has that record,
--- and was not replaced by another one.
-local function remove_pusher(keys, arguments)
-  local prefix = open_partition(keys)
-  local account, device, record = unpack(arguments, 1, 3)
-  local key = pushers_key(prefix, account)
-  local known = redis_call('HGET', key, device)
-  if not known or record ~= '' and known ~= record then return 'unknown' end
-  redis_call('HDEL', key, device, failure_field(device))
-  if redis_call('EXISTS', key) == 0 then
-    redis_call('SREM', accounts_pushed_key(prefix), account)
-    redis_call('HDEL', badges_key(prefix), account)
-  end
-  return 'removed'
-end
-
--- note_push_failure: keeps a failure with its pusher, if that still has the record.
-local function note_push_failure(keys, arguments)
-  local prefix = open_partition(keys)
-  local account, device, record, failure = unpack(arguments, 1, 4)
-  local key = pushers_key(prefix, account)
-  if redis_call('HGET', key, device) ~= record then return 'unknown' end
-  redis_call('HSET', key, failure_field(device), failure)
-  return 'noted'
-end
 
 -- Enters a task. If a correction is due sooner and has not begun, it says what this one would, and this one
 -- is not entered.
 local function enter_push(prefix, due, text)
   if string.sub(text, 1, 6) ~= 'badge ' then return redis_call('ZADD', pushes_key(prefix), due, text) end
   plan_correction(prefix, tonumber(due), text)
-end
-
--- begin_badge: notes that devices are about to be told a number, which is counted next. Gives the number
--- known before. Without `always`, nothing begins if no number is known.
-local function begin_badge(keys, arguments)
-  local key = badges_key(open_partition(keys))
-  local account, mark, always = unpack(arguments, 1, 3)
-  local known = redis_call('HGET', key, account)
-  if known or always == '1' then redis_call('HSET', key, account, '?' .. mark) end
-  return known or ''
-end
-
--- note_badge: notes that devices were told the number. Gives `overtaken` if others have told them a number
--- meanwhile: nobody knows which of the two arrived last.
-local function note_badge(keys, arguments)
-  local prefix = open_partition(keys)
-  local key = badges_key(prefix)
-  local account, mark, unread = unpack(arguments, 1, 3)
-  if redis_call('HGET', key, account) == '?' .. mark then
-    if unread == '0' then redis_call('HDEL', key, account) else redis_call('HSET', key, account, unread) end
-    return 'noted'
-  end
-  if redis_call('EXISTS', pushers_key(prefix, account)) == 0 then return 'noted' end
-  redis_call('HSET', key, account, '?')
-  return 'overtaken'
 end
 
 -- save_push: writes the position of push among the copies, in as many texts of the state as the caller says,
@@ -113,42 +40,87 @@ local function save_push(keys, arguments)
   return 'saved'
 end
 
--- settle_pushes: notes the outcome of tasks. After the limit of waiting tasks and the present time come, for
--- each task: its text, the time at which it was due, how many tasks take its place, and the time and the text
--- of each of these. If the task is due at another time now, nothing changes: there was a reason to do it
--- again. Gives how many tasks were given up because too many wait.
+local function retries_key(prefix) return prefix .. 'retries' end
+
+-- Gives the name and the account of a retry; nothing for another task.
+local function name_retry(text)
+  local space, id, account, device, tries = string.match(text, '^push (%S+) (%d+) (%S+) (%S+) (%d+)$')
+  if not id or device == '*' and tries == '0' then return nil end
+  return table.concat({ account, string.rep('0', 20 - #id) .. id, space, device, tries }, ' '), account
+end
+
+local function text_of_retry(name)
+  local account, id, space, rest = string.match(name, '^(%S+) 0*(%d+) (%S+) (.+)$')
+  return table.concat({ 'push', space, id, account, rest }, ' ')
+end
+
+local function give_up(prefix, name, given_up)
+  local text = text_of_retry(name)
+  redis_call('ZREM', retries_key(prefix), name)
+  if redis_call('ZREM', pushes_key(prefix), text) == 1 then given_up[#given_up + 1] = text end
+end
+
+-- Removes names of retries that are settled, as far as they are in a random sample. A broker of an earlier
+-- release leaves the names behind when it settles pushes.
+local SAMPLE = 16
+
+local function remove_settled_names(prefix)
+  local retries, pushes = retries_key(prefix), pushes_key(prefix)
+  for _, name in ipairs(redis_call('ZRANDMEMBER', retries, SAMPLE)) do
+    if not redis_call('ZSCORE', pushes, text_of_retry(name)) then redis_call('ZREM', retries, name) end
+  end
+end
+
+-- Enters a retry. An account may have as many as then stay free for the others, up to its limit (FairShares.swift
+-- has the same rule). Beyond that its oldest notification is given up: the newest is worth most to its reader,
+-- and the oldest has been tried most often. Four calls, and three more if one is given up.
+local function enter_retry(prefix, due, text, most, account_most, given_up)
+  local retries, name, account = retries_key(prefix), name_retry(text)
+  redis_call('ZADD', pushes_key(prefix), due, text)
+  redis_call('ZADD', retries, 0, name)
+  -- `!` is the character after the space.
+  local first, last = '[' .. account .. ' ', '(' .. account .. '!'
+  local count, total = redis_call('ZLEXCOUNT', retries, first, last), redis_call('ZCARD', retries)
+  if count > math.min(account_most, math.max(most - total, 1)) then
+    give_up(prefix, redis_call('ZRANGE', retries, first, last, 'BYLEX', 'LIMIT', 0, 1)[1], given_up)
+  elseif total > most then
+    remove_settled_names(prefix)
+    if redis_call('ZCARD', retries) > most then give_up(prefix, name, given_up) end
+  end
+end
+
+-- settle_pushes: notes the outcome of tasks. After the limits of retries, of the partition and of an account,
+-- come for each task: its text, the time at which it was due, `1` if it has only been put off, how many tasks
+-- take its place, and the time and the text of each of these. If the task is due at another time now, nothing
+-- changes: there was a reason to do it again. Gives the texts of the retries that were given up because too
+-- many wait.
 local function settle_pushes(keys, arguments)
   local prefix = open_partition(keys)
-  local pushes, most, later, given_up, index = pushes_key(prefix), tonumber(arguments[1]), '(' .. arguments[2], 0, 3
+  local most, account_most, given_up, index = tonumber(arguments[1]), tonumber(arguments[2]), {}, 3
   while arguments[index] do
-    local text, due, count = unpack(arguments, index, index + 2)
-    local key = string.sub(text, 1, 6) == 'badge ' and corrections_key(prefix) or pushes
+    local text, due, is_put_off, count = unpack(arguments, index, index + 3)
+    local key = string.sub(text, 1, 6) == 'badge ' and corrections_key(prefix) or pushes_key(prefix)
     local known = redis_call('ZSCORE', key, text)
-    index = index + 3
+    local first, past = index + 4, index + 4 + 2 * tonumber(count)
     if known and tonumber(known) == tonumber(due) then
       redis_call('ZREM', key, text)
-      for _ = 1, tonumber(count) do
-        -- A task that was entered and has not begun does not wait for another try. A task that is only looked
-        -- at once more takes the place that it had.
-        local is_entered = arguments[index + 1] == text or string.sub(arguments[index + 1], 1, 6) == 'badge '
-        if is_entered or redis_call('ZCOUNT', pushes, later, '+inf') < most then
-          enter_push(prefix, arguments[index], arguments[index + 1])
+      local name = name_retry(text)
+      local keeps_name = is_put_off == '1' and first < past
+      if name and not keeps_name then redis_call('ZREM', retries_key(prefix), name) end
+      for later = first, past - 1, 2 do
+        local later_due, later_text = arguments[later], arguments[later + 1]
+        -- A push for one device that is due at once has not been tried yet, and waits for nothing.
+        if keeps_name or later_due == '0' or not name_retry(later_text) then
+          enter_push(prefix, later_due, later_text)
         else
-          given_up = given_up + 1
+          enter_retry(prefix, later_due, later_text, most, account_most, given_up)
         end
-        index = index + 2
       end
-    else
-      index = index + 2 * tonumber(count)
     end
+    index = past
   end
   return given_up
 end
 
-register('put_pusher', put_pusher)
-register('remove_pusher', remove_pusher, FREES_MEMORY)
-register('note_push_failure', note_push_failure)
-register('begin_badge', begin_badge, FREES_MEMORY)
-register('note_badge', note_badge, FREES_MEMORY)
 register('save_push', save_push, FREES_MEMORY)
 register('settle_pushes', settle_pushes, FREES_MEMORY)

@@ -170,7 +170,7 @@ local function plan_correction(prefix, due, text)
   redis_call('ZADD', corrections_key(prefix), string.format('%d', due), text)
 end
 
--- Has the number on the account's devices corrected, if they were told one (see push.lua). One call if they
+-- Has the number on the account's devices corrected, if they were told one (see pushers.lua). One call if they
 -- were not.
 local function correct_badge(prefix, account)
   if redis_call('HEXISTS', badges_key(prefix), account) == 0 then return end

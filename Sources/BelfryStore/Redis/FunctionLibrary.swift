@@ -6,7 +6,7 @@ import BelfryRedis
 /// side on one Redis, each with its own. Raise it whenever a function's arguments, replies or effects
 /// change.
 enum FunctionLibrary {
-  static let version = 20
+  static let version = 21
   static let name = "belfry_\(version)"
 
   /// Lua reads the code from the top: a file uses only names from the files before it.
@@ -19,8 +19,8 @@ enum FunctionLibrary {
     + PackageResources.dedupe_lua + PackageResources.log_lua + PackageResources.read_lua
     + PackageResources.relay_lua + block(PackageResources.commit_lua) + block(PackageResources.send_lua)
     + block(PackageResources.sweep_lua) + block(PackageResources.streams_lua)
-    + block(PackageResources.tokens_lua) + block(PackageResources.copies_lua + PackageResources.push_lua)
-    + block(PackageResources.webhooks_lua)
+    + block(PackageResources.tokens_lua) + block(PackageResources.pushers_lua)
+    + block(PackageResources.copies_lua + PackageResources.push_lua) + block(PackageResources.webhooks_lua)
 
   /// Wraps a file whose names no later one uses in a block: Lua has room for 200 names in all.
   private static func block(_ file: [UInt8]) -> [UInt8] { Array("do\n".utf8) + file + Array("end\n".utf8) }

@@ -151,6 +151,9 @@ struct RedisLayout: Sendable {
   func badges(_ partition: Partition) -> String { prefix(partition) + "badges" }
   func corrections(_ partition: Partition) -> String { prefix(partition) + "corrections" }
 
+  /// Sorted set: the names of the tasks of push that wait for another try.
+  func retries(_ partition: Partition) -> String { prefix(partition) + "retries" }
+
   /// Sorted set: the tasks of push, by time; see `Functions/push.lua`.
   func pushes(_ partition: Partition) -> String { prefix(partition) + "pushes" }
 

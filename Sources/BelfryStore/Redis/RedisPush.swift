@@ -14,20 +14,6 @@ package struct PusherRecord: Sendable, Hashable {
   }
 }
 
-/// The last failure of a pusher.
-package struct PushFailure: Sendable, Hashable {
-  package static let causeBytesMax = 200
-
-  /// Milliseconds since 1970.
-  package var atMilliseconds: Int64
-  package var cause: String
-
-  package init(atMilliseconds: Int64, cause: String) {
-    self.atMilliseconds = atMilliseconds
-    self.cause = cause
-  }
-}
-
 /// A task of push, in words, and when it is due, milliseconds since 1970.
 package struct DuePush: Sendable, Hashable {
   package var text: String
@@ -43,14 +29,28 @@ package struct DuePush: Sendable, Hashable {
 package struct SettledPush: Sendable, Hashable {
   package var push: DuePush
   package var later: [DuePush]
+  /// True if nothing was tried and the same task is looked at later. It is no retry because of that.
+  package var isPutOff: Bool
 
-  package init(_ push: DuePush, later: [DuePush] = []) {
+  package init(_ push: DuePush, later: [DuePush] = [], isPutOff: Bool = false) {
     self.push = push
     self.later = later
+    self.isPutOff = isPutOff
   }
 }
 
-/// Pushers, and the tasks of push; `Functions/push.lua` describes their keys.
+/// How many retries may wait in a partition.
+package struct PushRetryLimits: Sendable, Hashable {
+  package var ofPartition: Int
+  package var ofAccount: Int
+
+  package init(ofPartition: Int, ofAccount: Int) {
+    self.ofPartition = ofPartition
+    self.ofAccount = ofAccount
+  }
+}
+
+/// Pushers, and the tasks of push; `Functions/pushers.lua` and `Functions/push.lua` describe their keys.
 extension RedisStore {
   // MARK: The word that says that there are pushers
 
@@ -305,16 +305,17 @@ extension RedisStore {
     return due
   }
 
-  /// - Returns: the number of tasks that were given up because too many wait.
+  /// - Returns: the texts of the retries that were given up because too many wait, in the partition or of an account.
   package func settlePushes(
-    _ settled: [SettledPush], in partition: Partition, waitingMax: Int
-  ) async throws(StoreError) -> Int {
+    _ settled: [SettledPush], in partition: Partition, _ limits: PushRetryLimits
+  ) async throws(StoreError) -> [String] {
     var command = layout.call(.settlePushes, in: partition)
-    command.append(waitingMax)
-    command.append(estimatedMilliseconds ?? 0)
+    command.append(limits.ofPartition)
+    command.append(limits.ofAccount)
     for one in settled {
       command.append(one.push.text)
       command.append(one.push.dueAtMilliseconds)
+      command.append(one.isPutOff ? 1 : 0)
       command.append(one.later.count)
       for push in one.later {
         command.append(push.dueAtMilliseconds)
@@ -322,24 +323,8 @@ extension RedisStore {
       }
     }
     let reply = try await call(command, at: "push")
-    return Int(try reading(at: "push") { () throws(RedisError) in try reply.integer() })
-  }
-}
-
-// MARK: - As it is kept
-
-extension PushFailure {
-  /// Stands before the device in the name of the field. No device's name has it.
-  static let mark = "!"
-
-  var text: String {
-    "\(atMilliseconds) \(String(decoding: cause.utf8.prefix(Self.causeBytesMax), as: UTF8.self))"
-  }
-
-  /// Nil if the text is not one that this code writes.
-  init?(text: String) {
-    let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, let time = Int64(parts[0]) else { return nil }
-    self.init(atMilliseconds: time, cause: String(parts[1]))
+    return try reading(at: "push") { () throws(RedisError) in
+      try reply.array().map { text throws(RedisError) in try text.string() }
+    }
   }
 }
