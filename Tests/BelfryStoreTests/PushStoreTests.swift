@@ -220,6 +220,20 @@ import Testing
     }
   }
 
+  @Test func retriesGoToTheNewPartitionsOfTheirSpaces() throws {
+    let more = RedisLayout(try #require(Partitions(count: 1_024)))
+    let division = KeyspaceDivision(from: .standard, to: more.partitions)
+    let destination = try #require(division.destination(of: layout.retries(partition)))
+    guard case .divided(let key) = destination else {
+      Issue.record("\(destination)")
+      return
+    }
+    let name = ArraySlice("bob 00382402239303770112 \(space.key) phone 1".utf8)
+    let parts = division.divide(.sortedSet([name: ArraySlice("0".utf8)]), of: key, lastMilliseconds: nil)
+    #expect(
+      parts.filter { !$0.contents.isEmpty }.map(\.key) == [more.retries(more.partition(of: space))])
+  }
+
   @Test func aFailureAlsoSaysThatPushesWereGivenUp() throws {
     let failure = PushFailure(atMilliseconds: 7, cause: "it answered with status 503")
     let both = failure.sayingGivenUp()

@@ -71,6 +71,33 @@ import Testing
     }
   }
 
+  /// Eleven notifications for 20 devices are 20 pushes more than an account may have waiting.
+  @Test func whatAnAccountHasBeyondItsShareIsGivenUpAndShown() async throws {
+    let dead = try gateway { _, _ in [.kept(503), .next] }
+    let server = try gateway { _, number in
+      number == 1 ? [.kept(503), .next] : [.kept(200, #"{"rejected":[]}"#), .next]
+    }
+    try await withPush({ $0.partitions = try #require(Partitions(count: 1)) }) { broker async throws in
+      let connection = try broker.connect()
+      for number in 0..<Limits.pushersPerAccount {
+        try put("alice", device: "d\(number)", dead, broker, on: connection)
+      }
+      try put("bob", server, broker)
+      let setting = #""pushEnable":true,"needBadge":false"#
+      for _ in 1...11 { try send(broker, #""toAccids":["alice"],"body":"again""#, setting: setting) }
+      try await eventually("20 are given up") { try count("givenUp", of: broker) == 20 }
+      try await eventually("the account is shown that") {
+        try broker.ask("GET", "/v1/account/pushers", as: try broker.token("alice")).json["pushers"]?.elements
+          .contains { $0["failure"]?.text?.hasSuffix("pushes were given up because too many waited") == true }
+          ?? false
+      }
+      // Another account's push is tried again.
+      let sent = try send(broker, #""toAccids":["bob"],"body":"one""#, setting: setting)
+      try await eventually("bob is pushed to") { posts(server) == ["\(sent) to bob", "\(sent) to bob"] }
+      #expect(try count("givenUp", of: broker) == 20)
+    }
+  }
+
   @Test func redirectsAreNotFollowed() async throws {
     let inside = try gateway()
     let server = try gateway { [port = inside.port] _, _ in

@@ -91,9 +91,12 @@ extension PushStage {
 
   /// The number of pushes that did not arrive, counting those that are tried again.
   func failures(_ broker: TestBroker) throws -> Int64 {
+    try count("failed", of: broker) + count("givenUp", of: broker)
+  }
+
+  /// One of the broker's counts of pushes, over all loops.
+  func count(_ name: String, of broker: TestBroker) throws -> Int64 {
     let stats = try broker.ask("GET", "/v1/stats", as: try broker.token("ops", .operation)).json
-    return stats["loops"]?.elements.reduce(0) { sum, loop in
-      sum + (loop["push"]?["failed"]?.number ?? 0) + (loop["push"]?["givenUp"]?.number ?? 0)
-    } ?? 0
+    return stats["loops"]?.elements.reduce(0) { $0 + ($1["push"]?[name]?.number ?? 0) } ?? 0
   }
 }
