@@ -16,6 +16,7 @@ RULES = [
     (r"membership", r"must be roster", "membership goes with type: private"),
     (r"accids", r"must not name yourself", "nobody invites themselves"),
     (r"url|endpoint", r"must be an http or https URL", "what a URL is, the library says that connects to it"),
+    (r"url|endpoint", r"cannot lead to|must be an https URL|must have the path", "which hosts a broker may reach, its configuration says"),
     (r"url|appId|pushkey|data|endpoint|p256dh|auth", r"is not a field of kind|is needed", "each kind of pusher has fields of its own"),
     (r"p256dh|auth", r"in base64url", "a point on a curve, and so many bytes in another writing"),
     (r"spaces\[\d+\]", r"must be a space", "a kind and a name of that kind"),

@@ -29,14 +29,19 @@ package struct PushSettings: Sendable, Hashable {
 
   package init() {}
 
-  /// - Returns: why a pusher may not lead there. Nil if it may. The address of a host is checked when the connection is
+  /// Decides which addresses pushes may go to.
+  package var addressPolicy: AddressPolicy {
+    AddressPolicy(allowedNetworks: allowedNetworks, setting: "push.allowedNetworks")
+  }
+
+  /// - Returns: why a pusher may not lead there. Nil if it may. The address of a name is checked when the connection is
   ///   made.
   package func refusal(of kind: Pusher.Kind) -> String? {
     let url = kind.url
-    if let origins { return origins.contains(url.origin) ? nil : "must lead to one of push.origins" }
-    if !url.isEncrypted, allowedNetworks.isEmpty { return "must be an https URL" }
+    if let origins, !origins.contains(url.origin) { return "must lead to one of push.origins" }
+    if let cause = addressPolicy.refusal(of: url) { return cause }
     // Otherwise an account could choose a request to a service in these networks.
-    if case .matrix = kind, !url.hasPathOnly(MatrixGateway.path) {
+    if origins == nil, case .matrix = kind, !url.hasPathOnly(MatrixGateway.path) {
       return "must have the path \(MatrixGateway.path), and no query, unless push.origins names its origin"
     }
     return nil

@@ -71,10 +71,7 @@ final class LoopServices {
     outbound = OutboundClient(loop: loop, policy: policy, userAgent: userAgent)
     callbackOutbound = OutboundClient(loop: loop, policy: policy, userAgent: userAgent)
     pushOutbound = OutboundClient(
-      loop: loop,
-      policy: AddressPolicy(
-        allowedNetworks: broker.configuration.push.allowedNetworks, setting: "push.allowedNetworks"),
-      userAgent: userAgent)
+      loop: loop, policy: broker.configuration.push.addressPolicy, userAgent: userAgent)
     callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: callbackOutbound) {
       switch $0 {
       case .fails(let origin, let cause):

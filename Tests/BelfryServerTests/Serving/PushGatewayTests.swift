@@ -121,7 +121,11 @@ import Testing
       $0.allowedNetworks = [loopback]
       $0.push.allowedNetworks = [other]
     }) { broker async throws in
-      try put("bob", inside, broker)
+      // Only the connection shows where a name leads.
+      let put = try broker.ask(
+        "PUT", "/v1/account/pushers/phone", as: try broker.token("bob"),
+        #"{"kind":"matrix","url":"http://localhost:\#(inside.port)","appId":"app","pushkey":"key"}"#)
+      try #require(put.status == 200, "\(put)")
       try send(broker, #""toAccids":["bob"],"body":"inside""#)
       try await eventually { try failures(broker) > 0 }
       #expect(inside.requests.isEmpty)
@@ -152,6 +156,46 @@ import Testing
       let sent = try send(broker, #""toAccids":["bob","carol"],"body":"hello""#)
       try await expect(["\(sent) to carol"], at: server, on: broker)
       #expect(try failures(broker) == 1)
+    }
+  }
+
+  /// An address in place of a name shows at once that each push to it would fail.
+  @Test func aURLToWhichNoPushCouldGoIsRefused() async throws {
+    let open = try #require(IPNetwork("10.0.0.0/8"))
+    try await withPush({ $0.push.allowedNetworks = [open] }) { broker async throws in
+      let bob = try broker.token("bob")
+      let point = Base64URL.encode(P256PrivateKey().point)
+      let secret = Base64URL.encode([UInt8](repeating: 7, count: 16))
+      let put = { (url: String, isWebPush: Bool) in
+        let body =
+          isWebPush
+          ? #"{"kind":"webpush","endpoint":"\#(url)","p256dh":"\#(point)","auth":"\#(secret)"}"#
+          : #"{"kind":"matrix","url":"\#(url)","appId":"app","pushkey":"key"}"#
+        return try broker.ask("PUT", "/v1/account/pushers/phone", as: bob, body)
+      }
+      for (url, cause) in [
+        (
+          "https://203.0.113.7",
+          "cannot lead to 203.0.113.7, which is not a public address, and not in a network of push.allowedNetworks"
+        ),
+        (
+          "https://[::1]:8443",
+          "cannot lead to ::1, which is not a public address, and not in a network of push.allowedNetworks"
+        ),
+        (
+          "http://93.184.216.34",
+          "must be an https URL, because http is only for the networks of push.allowedNetworks"
+        ),
+      ] {
+        for isWebPush in [false, true] {
+          let answer = try put(url, isWebPush)
+          #expect(answer.status == 400 && answer.field == (isWebPush ? "endpoint" : "url"), "\(answer)")
+          #expect(answer.json["detail"]?.text == cause)
+        }
+      }
+      for url in ["http://10.0.0.1", "https://93.184.216.34", "https://push.example"] {
+        for isWebPush in [false, true] { #expect(try put(url, isWebPush).status == 200, "\(url)") }
+      }
     }
   }
 
