@@ -62,7 +62,7 @@ extension Consumer {
       // The cursor may have been set back meanwhile, which must not be undone below.
       guard mayGoOn() else { return false }
       // Nothing that was read is left with the client.
-      isResuming = false
+      (isResuming, mustStartOver) = (false, false)
     }
     cursor.takeIntoAccount(preferencesSince: change)
     output.cursor = cursor
@@ -233,7 +233,7 @@ extension Consumer {
   /// True if the client was shown something by other preferences than the present ones. A store that lost its last writes
   /// may have gone back to earlier ones.
   private func hasBeenShown(before change: MessageID, _ snapshot: FeedSnapshot) -> Bool {
-    if output.cursor.isBeginningAnew || snapshot.hasForgotten(output.cursor) { return true }
+    if mustStartOver || output.cursor.isBeginningAnew || snapshot.hasForgotten(output.cursor) { return true }
     if let preferredSince { return change != preferredSince }
     // The cursor of a client that returns may be from before the account's partition had any id.
     return isResuming && change > output.cursor.indexed && change != output.cursor.preferred

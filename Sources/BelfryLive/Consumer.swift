@@ -65,6 +65,8 @@ package final class Consumer: FeedListener {
   /// spaces. The cursor of a client is believed, also if a live message was missed before the client had it: mostly another
   /// broker has shown the entry, and the message is still on its way to this one.
   var servedThrough: FeedCursor
+  /// True if the client may hold notifications that its cursor has not passed. Then it is told to drop all that it holds.
+  var mustStartOver = false
   /// How often the cursor was set back. A scan that began before that has not read everything it has to, and starts again.
   private(set) var setbacks = 0
   private var drained: CheckedContinuation<Void, Never>?
@@ -148,9 +150,11 @@ package final class Consumer: FeedListener {
     let known = max(id, min(servedByStore(in: space), place))
     guard known < place else { return }
     if !output.cursor.addLagging(space, since: known, partitions) {
-      // The cursor has no room for another lagging space. The whole partition goes back, so other spaces of it are
-      // shown something again: better than to skip something.
+      // The cursor has no room for another lagging space. The whole partition goes back, and the cursor does not say any more
+      // what the client was shown in its other spaces. Without starting over the client would be shown some of that twice, and
+      // would not be told if it was recalled.
       output.cursor.goBack(to: known, in: partitions.holding(space), partitions)
+      mustStartOver = true
     }
     setbacks += 1
   }

@@ -131,6 +131,31 @@ import Testing
     }
   }
 
+  /// So many live messages were missed that the position of the partition goes back, and with it what the client was shown since.
+  /// Some of that was recalled meanwhile. The client starts over, also if it is cut off in between.
+  @Test(arguments: [false, true]) func whoseSpacesAreManyStartsOver(isCutOff: Bool) async throws {
+    try await withLaggingStage { stage in
+      for server in stage.servers { try await stage.join(server, runner: stage.runner) }
+      try await stage.openAndSettle { $0.held.count >= stage.servers.count }
+      let missed = try stage.servers.map(stage.send)
+      stage.live.lose { _, _ in true }
+      let shown = [try stage.send(to: stage.known), try stage.send(to: stage.known)]
+      try await stage.settle { $0.held.isSuperset(of: shown) }
+      // The rings break off now, all before the consumer catches up.
+      let sent = try stage.servers.map(stage.send)
+      try await stage.recall(shown[0])
+      stage.live.arrive(atMost: .max)
+      if isCutOff {
+        try await stage.cutOff(whenShown: missed[0])
+        try stage.client.open(stage.hub)
+      }
+      try await stage.settle { $0.held.isSuperset(of: missed + sent + [shown[1]]) }
+      #expect(stage.client.resets == 1)
+      #expect(stage.client.doubled.isEmpty)
+      #expect(!stage.client.held.contains(shown[0]))
+    }
+  }
+
   /// There is no room left for a direct message whose second entry the index has learned of.
   @Test func theSecondEntryOfADirectMessageIsShownOnce() async throws {
     try await withLaggingStage { stage in
@@ -234,6 +259,14 @@ private final class LaggingStage {
     try commit(in: .server(server), to: Audience(.all), [])
   }
 
+  /// Recalls what was sent to the server that bob is in from the beginning.
+  func recall(_ id: MessageID) async throws {
+    let space = SpaceID.server(known)
+    let request = LogRequest(space, after: id.predecessor, through: id, limit: 1)
+    let entry = try #require(try memory.entries([request])[0].first)
+    _ = try await runner.run(RecallNotification(entry, in: space, by: Actor(account: nil, isTrusted: true)))
+  }
+
   /// Writes an entry of a direct message.
   func write() throws -> MessageID {
     try commit(
@@ -266,14 +299,18 @@ private final class LaggingStage {
     try await BelfryLiveTests.settle(client, loop) { isDone(client) }
   }
 
-  /// It takes little at a time, so that it is cut off before it is shown anything again.
-  func cutOffWhenToldToBeginAgain() async throws {
-    for _ in 0..<5_000 where client.resets == 0 {
+  func cutOffWhenToldToBeginAgain() async throws { try await cutOff { client.resets == 1 } }
+
+  func cutOff(whenShown id: MessageID) async throws { try await cutOff { client.received.contains(id) } }
+
+  /// The client takes little at a time, so that it is cut off before it is shown anything else.
+  private func cutOff(when holds: () -> Bool) async throws {
+    for _ in 0..<5_000 where !holds() {
       live.arrive(atMost: .max)
       try await loop.sleep(for: .milliseconds(1))
       try client.pull(room: 64)
     }
-    try #require(client.resets == 1)
+    try #require(holds())
     client.cut()
   }
 }
