@@ -43,6 +43,11 @@ extension Consumer {
     }
     let snapshot = try await session.snapshot(for: self)
     guard mayGoOn() else { return false }
+    // True although the account has changed since. What the snapshot says is right up to its bounds, so what has begun by it
+    // may be finished.
+    let mayFinish = { [self] in
+      state == .catchingUp && self.setbacks == setbacks && hub.store.history == snapshot.history
+    }
     // A mark may have arrived meanwhile. Told after the scan, it would have the client drop what the scan has shown.
     sendOwnRing(through: hub.lastSequence)
     // Before anything is shown again: that goes by the cursor, and leaves to the scan what the scan will show.
@@ -58,9 +63,10 @@ extension Consumer {
     send(gap)
     var last: LiveEvent?
     if hasOthers {
-      last = try await beginAnew(snapshot, at: cursor, floor, while: mayGoOn)
+      // Shown to its end. If each change had it begin again, a client of an account that changes often would never see the end.
+      last = try await beginAnew(snapshot, at: cursor, floor, while: mayFinish)
       // The cursor may have been set back meanwhile, which must not be undone below.
-      guard mayGoOn() else { return false }
+      guard mayFinish() else { return false }
       // Nothing that was read is left with the client.
       (isResuming, mustStartOver) = (false, false)
     }
@@ -73,24 +79,27 @@ extension Consumer {
       queue(text)
     }
     if isResuming {
-      guard try await welcomeBack(snapshot, floor, while: mayGoOn) else { return false }
+      guard try await welcomeBack(snapshot, floor, while: mayFinish) else { return false }
     }
     let scan = FeedScan(
       snapshot, at: output.cursor.withRoom(for: furtherLagging, hub.store.partitions), retentionFloor: floor,
       promisedFrom: promised, wanted: isSlow ? Self.slowAtOnce : nil, in: hub.store,
       passing: hub.feed.hidden)
     hub.feed.countScan()
+    // The first entries are served in any case. Otherwise an account that changes often would be shown nothing new.
+    var mayServe = mayFinish
     while let found = try await scan.next() {
       send(scan.takeGap())
-      guard await serve(found, of: scan, floor, while: mayGoOn) else { return false }
+      guard await serve(found, of: scan, floor, while: mayServe) else { return false }
+      mayServe = mayGoOn
     }
-    guard mayGoOn() else { return false }
+    guard mayFinish() else { return false }
     send(scan.takeGap())
     output.cursor.finish(scan)
     servedThrough = output.cursor.withoutLagging
     (furtherLagging, scanBounds) = ([:], [:])
     promisedFrom = .zero
-    if scan.isPartial || hasMissedMarks { return false }
+    if scan.isPartial || hasMissedMarks || !mayGoOn() { return false }
     goLive(recovered: sequence)
     return true
   }
@@ -199,7 +208,7 @@ extension Consumer {
       // clock was set back.
       read = try await hub.store.readStateAndPreferences(of: session.account).read
       // The set and the watermarks have to be of the same history. Another Redis may have left marks out.
-      guard mayGoOn(), hub.store.history == snapshot.history else { return false }
+      guard mayGoOn() else { return false }
     }
     if let upTo = read.watermarks.max() {
       queue(.read(upTo: upTo))
