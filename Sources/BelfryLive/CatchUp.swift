@@ -295,6 +295,6 @@ extension Consumer {
       await waitUntilDrained()
       guard mayGoOn() else { return false }
     }
-    return true
+    return mayGoOn()
   }
 }
