@@ -54,10 +54,14 @@ struct Marking {
     // The other devices are told one by one of entries of the snapshot's millisecond or later. In another partition
     // an entry may still be appended with a smaller id than theirs, and `upTo` would say that it was read.
     let line = MessageID(firstAtUnixMilliseconds: snapshot.takenAtMilliseconds).predecessor
+    // Nothing that is read lies beyond the last watermark. A node whose clock is behind may yet allot an id between it and the
+    // line. A device that is told to drop that entry is not shown it again: when it comes back, it is shown again what is not
+    // read up to the last watermark.
+    let last = min(id, line, watermarks.max() ?? .zero)
     let mark = ReadMark(
       items: found.filter { single.contains($0.space) }.map(\.id),
       covered: found.filter { !single.contains($0.space) }.map(\.id), watermarks: watermarks,
-      caughtUp: newlyCaughtUp, upTo: min(id, line), echoed: (found.map(\.id) + covered).filter { $0 > line },
+      caughtUp: newlyCaughtUp, upTo: last, echoed: (found.map(\.id) + covered).filter { $0 > line },
       directMessages: finished, device: device, version: version)
     (found, covered) = ([], [])
     return mark
