@@ -36,18 +36,10 @@ extension Consumer {
     // Taken before the snapshot: an entry that arrives later is within the snapshot's bounds or in the rings.
     let sequence = hub.lastSequence
     sendOwnRing(through: sequence)
-    let generation = session.generation
-    let setbacks = setbacks
-    let mayGoOn = { [self] in
-      state == .catchingUp && session.generation == generation && self.setbacks == setbacks
-    }
+    let (generation, setbacks) = (session.generation, setbacks)
     let snapshot = try await session.snapshot(for: self)
-    guard mayGoOn() else { return false }
-    // True although the account has changed since. What the snapshot says is right up to its bounds, so what has begun by it
-    // may be finished.
-    let mayFinish = { [self] in
-      state == .catchingUp && self.setbacks == setbacks && hub.store.history == snapshot.history
-    }
+    let basis = CatchUpBasis(generation: generation, setbacks: setbacks, history: snapshot.history)
+    guard isCurrent(basis) else { return false }
     // A mark may have arrived meanwhile. Told after the scan, it would have the client drop what the scan has shown.
     sendOwnRing(through: hub.lastSequence)
     // Before anything is shown again: that goes by the cursor, and leaves to the scan what the scan will show.
@@ -64,9 +56,9 @@ extension Consumer {
     var last: LiveEvent?
     if hasOthers {
       // Shown to its end. If each change had it begin again, a client of an account that changes often would never see the end.
-      last = try await beginAnew(snapshot, at: cursor, floor, while: mayFinish)
+      last = try await beginAnew(snapshot, at: cursor, floor, on: basis)
       // The cursor may have been set back meanwhile, which must not be undone below.
-      guard mayFinish() else { return false }
+      guard last != nil, mayFinish(basis) else { return false }
       // Nothing that was read is left with the client.
       (isResuming, mustStartOver) = (false, false)
     }
@@ -79,7 +71,7 @@ extension Consumer {
       queue(text)
     }
     if isResuming {
-      guard try await welcomeBack(snapshot, floor, while: mayFinish) else { return false }
+      guard try await welcomeBack(snapshot, floor, on: basis) else { return false }
     }
     let scan = FeedScan(
       snapshot, at: output.cursor.withRoom(for: furtherLagging, hub.store.partitions), retentionFloor: floor,
@@ -87,19 +79,18 @@ extension Consumer {
       passing: hub.feed.hidden)
     hub.feed.countScan()
     // The first entries are served in any case. Otherwise an account that changes often would be shown nothing new.
-    var mayServe = mayFinish
     while let found = try await scan.next() {
       send(scan.takeGap())
-      guard await serve(found, of: scan, floor, while: mayServe) else { return false }
-      mayServe = mayGoOn
+      guard await serve(found, of: scan, floor, on: basis) else { return false }
+      guard scan.isComplete || isCurrent(basis) else { return false }
     }
-    guard mayFinish() else { return false }
+    guard mayFinish(basis) else { return false }
     send(scan.takeGap())
     output.cursor.finish(scan)
     servedThrough = output.cursor.withoutLagging
     (furtherLagging, scanBounds) = ([:], [:])
     promisedFrom = .zero
-    if scan.isPartial || hasMissedMarks || !mayGoOn() { return false }
+    if scan.isPartial || hasMissedMarks || !isCurrent(basis) { return false }
     goLive(recovered: sequence)
     return true
   }
@@ -159,11 +150,11 @@ extension Consumer {
   }
 
   private func serve(
-    _ found: [FeedScan.Found], of scan: FeedScan, _ floor: MessageID, while mayGoOn: () -> Bool
+    _ found: [FeedScan.Found], of scan: FeedScan, _ floor: MessageID, on basis: CatchUpBasis
   ) async -> Bool {
     var text: [UInt8] = []
     for one in found {
-      guard mayGoOn(), let read = session.read else { return false }
+      guard mayShow(one, basis), let read = session.read else { return false }
       output.cursor.pass(one, of: scan)
       if !furtherLagging.isEmpty { passFurtherLagging(one, of: scan) }
       // The session's read state has what was marked since the entries were fetched.
@@ -180,7 +171,7 @@ extension Consumer {
       guard await handOver() else { return false }
     }
     if !text.isEmpty { queue(text) }
-    return await handOver() && mayGoOn()
+    return await handOver() && mayFinish(basis)
   }
 
   private func passFurtherLagging(_ found: FeedScan.Found, of scan: FeedScan) {
@@ -198,24 +189,23 @@ extension Consumer {
   /// Tells a client that was away what its account has read, before it is shown anything new.
   /// - Returns: false if something changed meanwhile and the catch-up has to begin again.
   private func welcomeBack(
-    _ snapshot: FeedSnapshot, _ floor: MessageID, while mayGoOn: () -> Bool
+    _ snapshot: FeedSnapshot, _ floor: MessageID, on basis: CatchUpBasis
   ) async throws(StoreError) -> Bool {
     var read = snapshot.view.read
     if read.hasUnknownMarks {
-      guard try await tellMarks(while: mayGoOn) else { return false }
+      guard try await tellMarks(on: basis) else { return false }
       // Read after the set. A mark of everything may have moved ids from the set under a watermark before they were told. The
       // event of that mark does not name them. Its `upTo` is not beyond the time of the mark, but an id can be, if the
       // clock was set back.
       read = try await hub.store.readStateAndPreferences(of: session.account).read
       // The set and the watermarks have to be of the same history. Another Redis may have left marks out.
-      guard mayGoOn() else { return false }
+      guard mayFinish(basis) else { return false }
     }
     if let upTo = read.watermarks.max() {
       queue(.read(upTo: upTo))
       let cursor = output.cursor
       var none: LiveEvent?
-      guard try await showAgain(snapshot, upTo, from: cursor, floor, holdingBack: &none, while: mayGoOn)
-      else {
+      guard try await showAgain(snapshot, upTo, from: cursor, floor, holdingBack: &none, on: basis) else {
         return false
       }
     }
@@ -225,7 +215,7 @@ extension Consumer {
 
   /// Tells of the entries that were marked one by one, which may be tens of thousands. So they are read and told in parts, the
   /// next when the client has taken the last.
-  private func tellMarks(while mayGoOn: () -> Bool) async throws(StoreError) -> Bool {
+  private func tellMarks(on basis: CatchUpBasis) async throws(StoreError) -> Bool {
     var place: String?
     repeat {
       let part = try await hub.store.singleMarks(of: session.account, after: place)
@@ -233,7 +223,7 @@ extension Consumer {
         queue(.read(part.ids[start...].prefix(Self.readIDsPerEvent)))
       }
       await waitUntilDrained()
-      guard mayGoOn() else { return false }
+      guard mayFinish(basis) else { return false }
       place = part.next
     } while place != nil
     return true
@@ -253,15 +243,16 @@ extension Consumer {
   /// told once more.
   /// - Parameter cursor: the consumer's, the snapshot taken into account.
   /// - Returns: the last event, which is to be sent with the cursor of a client that was shown all. Without it a client that is
-  ///   cut off before anything else happens would be shown everything each time that it comes back.
+  ///   cut off before anything else happens would be shown everything each time that it comes back. Nil if something changed
+  ///   meanwhile and the catch-up has to begin again.
   private func beginAnew(
-    _ snapshot: FeedSnapshot, at cursor: FeedCursor, _ floor: MessageID, while mayGoOn: () -> Bool
+    _ snapshot: FeedSnapshot, at cursor: FeedCursor, _ floor: MessageID, on basis: CatchUpBasis
   ) async throws(StoreError) -> LiveEvent? {
     output.cursor.beginAnew()
     let current = snapshot.view.preferences.current(nowMilliseconds: snapshot.takenAtMilliseconds)
     var last: LiveEvent? = .preferences(current)
-    _ = try await showAgain(snapshot, .last, from: cursor, floor, holdingBack: &last, while: mayGoOn)
-    return last
+    let isShown = try await showAgain(snapshot, .last, from: cursor, floor, holdingBack: &last, on: basis)
+    return isShown ? last : nil
   }
 
   /// No cursor says how far showing again has come, so it cannot start again for a slow reader. Entries are therefore kept
@@ -275,7 +266,7 @@ extension Consumer {
   ///   none waits.
   private func showAgain(
     _ snapshot: FeedSnapshot, _ last: MessageID, from cursor: FeedCursor, _ floor: MessageID,
-    holdingBack heldBack: inout LiveEvent?, while mayGoOn: () -> Bool
+    holdingBack heldBack: inout LiveEvent?, on basis: CatchUpBasis
   ) async throws(StoreError) -> Bool {
     let passed = cursor.withRoomForAll(in: snapshot).withRoom(for: furtherLagging, hub.store.partitions)
     let scan = FeedScan(
@@ -287,14 +278,41 @@ extension Consumer {
         let space = scan.space(of: one)
         let place = passed.position(in: space, hub.store.partitions)
         guard one.entry.id <= place else { continue }
+        guard mayShow(one, basis) else { return false }
         var event = LiveEvent.entry(one.entry)
         if let before = heldBack { (event, heldBack) = (before, event) }
         output.framing.append(event, at: &output.cursor, to: &text)
       }
       if !text.isEmpty { queue(text) }
       await waitUntilDrained()
-      guard mayGoOn() else { return false }
+      guard mayFinish(basis) else { return false }
     }
-    return mayGoOn()
+    return mayFinish(basis)
+  }
+}
+
+/// The state of the account, of the cursor and of the store on which a catch-up began.
+private struct CatchUpBasis {
+  let generation: Int
+  let setbacks: Int
+  let history: String
+}
+
+extension Consumer {
+  /// True if nothing has changed since.
+  private func isCurrent(_ basis: CatchUpBasis) -> Bool {
+    mayFinish(basis) && session.generation == basis.generation
+  }
+
+  /// True also if the account has changed since. The snapshot is right up to its bounds, so what has begun by it may be
+  /// finished.
+  private func mayFinish(_ basis: CatchUpBasis) -> Bool {
+    state == .catchingUp && setbacks == basis.setbacks && hub.store.history == basis.history
+  }
+
+  /// An entry that is shown only while its account is inside goes by what the account is in now, and not by what it was in at
+  /// the time of the snapshot.
+  private func mayShow(_ found: FeedScan.Found, _ basis: CatchUpBasis) -> Bool {
+    found.entry.audience.isMomentary ? isCurrent(basis) : mayFinish(basis)
   }
 }

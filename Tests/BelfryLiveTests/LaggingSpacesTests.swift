@@ -149,7 +149,9 @@ import Testing
         try await stage.cutOff(whenShown: missed[0])
         try stage.client.open(stage.hub)
       }
-      try await stage.settle { $0.held.isSuperset(of: missed + sent + [shown[1]]) }
+      let unread = Set(missed + sent + [shown[1]])
+      try await stage.settle { $0.held.isSuperset(of: unread) }
+      #expect(stage.client.held.isSuperset(of: unread))
       #expect(stage.client.resets == 1)
       #expect(stage.client.doubled.isEmpty)
       #expect(!stage.client.held.contains(shown[0]))

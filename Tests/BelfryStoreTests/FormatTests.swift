@@ -90,8 +90,8 @@ import Testing
       "this keyspace is being moved here, and is not complete: wait"
     ),
     (
-      "this is left of a move from redis://old:6379 that was cancelled",
-      "this is left of a move that was cancelled"
+      "this Redis has copies left by a cancelled move from redis://old:6379: run belfry move",
+      "this Redis has copies left by a cancelled move: run belfry move"
     ),
     ("this keyspace has 64 partitions", "this keyspace has 64 partitions"),
   ])

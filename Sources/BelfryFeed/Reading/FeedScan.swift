@@ -180,7 +180,7 @@ package final class FeedScan {
   private var nowMilliseconds: Int64 { store.estimatedMilliseconds ?? snapshot.takenAtMilliseconds }
 
   /// Everything has been given.
-  var isComplete: Bool { sources.isEmpty }
+  package var isComplete: Bool { sources.isEmpty }
 
   /// The next entries in order, visible or not; nil when the scan is complete.
   /// - Parameter wanted: how many the reader can use now, if no longer as many as the scan was made for. It may get

@@ -26,11 +26,10 @@ extension PushDispatcher {
       guard let task = PushTask(text: text), let device = task.device else { continue }
       devices[task.account, default: []].insert(device)
     }
-    let accounts = Array(devices.keys)
-    // The statistics have counted them, even if that cannot be noted now.
-    guard !accounts.isEmpty, let pushers = try? await store.pushers(of: accounts) else { return }
-    for (account, records) in zip(accounts, pushers) {
-      for record in records where devices[account]?.contains(record.device) == true {
+    for (account, devices) in devices {
+      // The statistics have counted them, even if that cannot be noted now. One at a time: the node of one account may be away.
+      guard let records = try? await store.pushers(of: [account]).first else { continue }
+      for record in records where devices.contains(record.device) {
         if record.failure?.saysGivenUp == true { continue }
         var failed = record
         failed.failure =

@@ -72,7 +72,8 @@ final class RoomTimer {
   private func closedRooms(among rooms: [DueSpace]) async throws -> [DueSpace] {
     if rooms.isEmpty { return [] }
     let records = try await store.records(rooms.map { .settings($0.space) })
-    return try rooms.filter { try records.json(RoomRecord.self, .settings($0.space))?.removedAt != nil }
+    // A room whose record cannot be read is left until the grace period is over. The others do not wait for it.
+    return rooms.filter { (try? records.json(RoomRecord.self, .settings($0.space)))?.removedAt != nil }
   }
 
   // MARK: One room

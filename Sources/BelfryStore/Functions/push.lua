@@ -73,19 +73,26 @@ end
 
 -- Enters a retry. An account may have as many as then stay free for the others, up to its limit (FairShares.swift
 -- has the same rule). Beyond that its oldest notification is given up: the newest is worth most to its reader,
--- and the oldest has been tried most often. Four calls, and three more if one is given up.
+-- and the oldest has been tried most often. Four calls, and some twenty more where there seem to be too many.
 local function enter_retry(prefix, due, text, most, account_most, given_up)
   local retries, name, account = retries_key(prefix), name_retry(text)
   redis_call('ZADD', pushes_key(prefix), due, text)
   redis_call('ZADD', retries, 0, name)
   -- `!` is the character after the space.
   local first, last = '[' .. account .. ' ', '(' .. account .. '!'
-  local count, total = redis_call('ZLEXCOUNT', retries, first, last), redis_call('ZCARD', retries)
-  if count > math.min(account_most, math.max(most - total, 1)) then
+  local function count_retries()
+    local total = redis_call('ZCARD', retries)
+    local is_beyond_share = redis_call('ZLEXCOUNT', retries, first, last) > math.min(account_most, math.max(most - total, 1))
+    return is_beyond_share, total > most
+  end
+  local is_beyond_share, is_full = count_retries()
+  if not is_beyond_share and not is_full then return end
+  remove_settled_names(prefix)
+  is_beyond_share, is_full = count_retries()
+  if is_beyond_share then
     give_up(prefix, redis_call('ZRANGE', retries, first, last, 'BYLEX', 'LIMIT', 0, 1)[1], given_up)
-  elseif total > most then
-    remove_settled_names(prefix)
-    if redis_call('ZCARD', retries) > most then give_up(prefix, name, given_up) end
+  elseif is_full then
+    give_up(prefix, name, given_up)
   end
 end
 

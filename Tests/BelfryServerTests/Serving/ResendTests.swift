@@ -60,7 +60,7 @@ import Testing
       let later = try broker.ask("POST", "/v1/notifications/resend", as: bob, object)
       #expect(later.status == 404)
       #expect(later.field == "messageServerId")
-      #expect(later.json["detail"]?.text?.hasSuffix("nothing needs to be sent again") == true)
+      #expect(later.json["detail"]?.text?.hasSuffix("Nothing needs to be sent again") == true)
       #expect(try Self.customs(broker, carol).isEmpty)
     }
   }
