@@ -15,7 +15,8 @@ enum FeedEvents {
     ),
     EventShape(
       "preferences", AccountRoutes.preferencesShape,
-      "the account's preferences have changed: drop everything shown; all unread notifications that match them follow"
+      "the account's preferences have changed, or the broker does not know what the device holds: drop everything shown; "
+        + "all unread notifications that match the preferences follow"
     ),
     EventShape(
       "read", read,
