@@ -108,11 +108,12 @@ import Testing
     let callers = AccessCaller.allCases
     var lines = [
       "# Who may do what", "",
-      "Every operation, asked for by every kind of caller, and the status of each answer. A test (`AccessMatrixTests`) writes this",
-      "page and compares it with the broker's answers. All callers but `stranger`, `app` and `operator` belong to the place. Only",
-      "`owner` and one other account are in the private channel; `admin` sees it, too. `app` is a trusted caller that acts for",
-      "the stranger, and `operator` runs the broker. In rooms `owner` is the host and the others listen. A caller who must not",
-      "know that something exists gets 404.", "",
+      "The table has a row for each operation and a column for each kind of caller. A cell is the HTTP status that this caller gets.",
+      "A test (`AccessMatrixTests`) writes this page and compares it with the broker's answers.", "",
+      "The callers `member`, `muted`, `admin` and `owner` belong to the place that the row names. `stranger` does not. `app` is a",
+      "trusted caller that acts for the stranger, and `operator` has the token of the person who runs the broker. Only `owner` and",
+      "one other account are in the private channel; `admin` sees it, too. In a room `owner` is the host, and the others listen. A",
+      "caller who must not know that something exists gets 404.", "",
       "| operation | place | " + callers.map(\.rawValue).joined(separator: " | ") + " |",
       "|---|---|" + callers.map { _ in "---|" }.joined(),
     ]
