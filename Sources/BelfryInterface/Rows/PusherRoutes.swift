@@ -46,9 +46,11 @@ package enum PusherRoutes {
       .always("createdAt", .time, "when the pusher was set"),
       .sometimes(
         "failedAt", .time,
-        "when a push to it failed or was given up last; absent if the last push was accepted or none was sent"),
+        "when a push to it failed or was given up last; absent if the last push was accepted or none was sent"
+      ),
       .sometimes(
-        "failure", .text, "why that push failed, and whether pushes were given up because too many waited"),
+        "failure", .text,
+        "why that push failed, and whether pushes were given up because too many waited"),
     ])
 
   package static let put = BelfryInterface.endpoint(
