@@ -46,7 +46,7 @@ import Testing
       for (name, attempt) in attempts {
         let error = await broker.storeError { try await attempt($0) }
         #expect(error?.code == .incomplete, "\(name): \(error?.detail ?? "no error")")
-        #expect(error?.detail.contains("incomplete") == true, "\(name): \(error?.detail ?? "no error")")
+        #expect(error?.detail.contains("is missing") == true, "\(name): \(error?.detail ?? "no error")")
       }
       #expect(try redis.digest() == before, "something was written")
       // Nor does a new connection make it, or a look at the format record.
