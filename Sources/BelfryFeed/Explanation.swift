@@ -109,8 +109,8 @@ extension FeedReader {
       return Explanation(
         visible: false, reason: Visibility.Exclusion.read.rawValue,
         detail:
-          "\(view.account) has marked it read, or everything up to it, and so have all its other receivers:"
-          + " it is no longer kept.", facts: facts)
+          "\(view.account) and all its other receivers have marked it read, so it is no longer kept.",
+        facts: facts)
     }
     if let space = snapshot.spaceTrimmed(through: id) {
       return Explanation(
@@ -124,7 +124,8 @@ extension FeedReader {
     if let joined = snapshot.spaceJoinedAfter(id) {
       return Explanation(
         visible: false, reason: Visibility.Exclusion.joinedAfter.rawValue,
-        detail: "It is not found. If it was sent to \(joined), \(view.account) joined after it was sent.",
+        detail:
+          "It was not found. \(view.account) joined \(joined) later, and does not see notifications that were sent there before.",
         facts: Explanation.Facts(
           sentAt: id.unixMilliseconds,
           memberSince: view.memberSince(joined, noLaterThan: snapshot.takenAtMilliseconds)))
@@ -262,8 +263,8 @@ extension Visibility.Exclusion {
     case .joinedAfter: "\(account) joined after it was sent."
     case .leftBefore: "\(account) had left before it was sent."
     case .leftSince:
-      "Accounts see it only while they are inside, and \(account) has left since it was sent."
-    case .leftOut: "It was sent to the others: \(account) was left out."
+      "Accounts see it only while they are in the room, and \(account) has left the room since it was sent."
+    case .leftOut: "\(account) was excluded when it was sent."
     case .notNamed: "It was sent to named accounts only, and \(account) is not one of them."
     case .notInChannel: "\(account) was not in channel \(audience.channel?.text ?? "") when it was sent."
     case .blocked:
@@ -277,7 +278,7 @@ extension Visibility.Exclusion {
       "It went to subscribers \(place), and \(account) had ended the subscription before it was sent."
     case .read: "\(account) has marked it read, so no device is shown it again."
     case .recalled: "It was recalled, so nobody is shown it any more."
-    case .expired: "It expired: its sender set a time until which it is shown."
+    case .expired: "It has expired, because the time that its sender set has passed."
     case .notWanted: "The account's preferences hide it: \(account) chose not to receive it."
     case .beyondRetention: "It is older than the retention time."
     }

@@ -172,7 +172,7 @@ extension JSONValue {
     guard case .array(let values) = self else { throw refused("a list", at: path) }
     guard counts.contains(values.count) else {
       throw .invalid(
-        path, "must have \(counts.lowerBound) to \(counts.upperBound) elements, has \(values.count)")
+        path, "must have \(counts.lowerBound) to \(counts.upperBound) elements, not \(values.count)")
     }
     var elements: [Element] = []
     elements.reserveCapacity(values.count)

@@ -63,9 +63,9 @@ package enum OpenAPIDocument {
     "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
     "description": .string(
       "A JSON Web Token, or a key that `POST /v1/keys` created. A token is signed by HS256 with a secret of the broker, or by "
-        + "RS256 or EdDSA with a key whose public part the broker has. Claims: `sub`, the accid; `exp`, when it expires; "
-        + "`role`: `user` (the default), or `app` or `operator`, which may act for any account; `device`, the only device "
-        + "that may use it; `scope`, which narrows what it may do: each operation names the scope that it needs."
+        + "RS256 or EdDSA with a key whose public part the broker has. A token's claims are `sub` (the accid), `exp` (when it "
+        + "expires), `role` (`user`, the default, or `app` or `operator`, which may act for any account), `device` (the only "
+        + "device that may use it) and `scope` (the operations that it may do). Each operation names the scope that it needs."
     ),
   ]
 }

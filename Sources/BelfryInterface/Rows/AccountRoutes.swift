@@ -18,8 +18,8 @@ package enum AccountRoutes {
     "the accounts that may invite the account to servers, channels and groups")
   private static let mayAdd = Field(
     "mayAdd", Kind<AccountRecord.Circle>.choice,
-    "the accounts whose invitations add the account at once if the space lets invitees join without accepting; "
-      + "invitations by others wait for its answer"
+    "the accounts that may add the account at once to a space that does not ask invitees to accept; "
+      + "invitations from other accounts wait for the account's answer"
   )
 
   private static let shape = Shape.resource(

@@ -87,8 +87,8 @@ extension BrokerRoutes {
         "the reasons why Redis refuses writes, as this broker last saw: `memory`, `disk`; normally empty"),
       .sometimes(
         "sweepWaits", .text,
-        "why the sweep, which removes old data, is paused: as in `GET /readyz` (`apart`, `ahead`), "
-          + "or because no broker has swept for a while (`unproven`)"
+        "the reason why the sweep, which removes old data, is paused: `apart` or `ahead`, as in `GET /readyz`, "
+          + "or `unproven`, if no broker has swept for a while"
       ),
       .always(
         "workFailures", .map(.count),
@@ -154,7 +154,8 @@ extension BrokerRoutes {
     .always(
       "removed", .count, "pushers removed because the gateway or push service no longer knows the device"),
     .always(
-      "givenUp", .count, "given up because they were refused, failed for a day, or too many were waiting"),
+      "givenUp", .count,
+      "given up because they were refused, because they failed for a day, or because too many were waiting"),
   ]
 
   private static let webhooks: [Property] = [
@@ -193,6 +194,6 @@ extension BrokerRoutes {
     .always("scans", .count, "reads of an account's feed from Redis"),
     .always(
       "gapsSeen", .count,
-      "how often live messages were missed, so that their notifications were read from Redis"),
+      "how often this loop missed live messages and read their notifications from Redis instead"),
   ]
 }

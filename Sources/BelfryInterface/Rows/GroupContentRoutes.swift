@@ -185,8 +185,8 @@ extension GroupRoutes {
 
   private static let changedAttributes = Field(
     "attributes", .texts,
-    "texts by name: attributes that are not named stay, and an empty text removes one "
-      + "(all together at most \(Limits.attributesBytes) bytes of JSON)"
+    "the attributes to change, as texts by name; an empty text removes an attribute, and all others stay "
+      + "(in total at most \(Limits.attributesBytes) bytes of JSON)"
   ).needed
   private static let attributesShape = Shape.resource(
     "MemberAttributes", [.always("attributes", .map(.text), "the attributes, texts by name")])

@@ -46,7 +46,7 @@ package enum PusherRoutes {
       .always("createdAt", .time, "when the pusher was set"),
       .sometimes(
         "failedAt", .time,
-        "when a push to it failed or was given up last; absent if the last push was accepted or none was sent"
+        "the time of the last push that failed or was given up; absent if the latest push was accepted, or if none was sent"
       ),
       .sometimes(
         "failure", .text,

@@ -56,7 +56,9 @@ extension ServerJoiningRoutes {
     refusals: [.banned, .tooMany, .blocked, .mailboxFull], answers: .ok(invited),
     options: RouteOptions(done: "invited"))
   private static let inviter = Field(
-    "inviter", .account, "the inviter that the notification of type 9 names; if absent, the first one")
+    "inviter", .account,
+    "the inviter to name in the notification that the invitation was accepted (type 9); if absent, the first inviter"
+  )
   package static let acceptInvitation = endpoint(
     .post, server + "/invitations/{requestId}/accept", .token, "server accept",
     "Accept an invitation to a server", path: serverId, SharedFields.requestId,

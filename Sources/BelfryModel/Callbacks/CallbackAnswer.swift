@@ -189,7 +189,9 @@ extension UpdateNotification {
       var patch = answer.patch
       (patch.body, patch.ext) = (nil, nil)
       do throws(Refusal) {
-        guard patch.isEmpty else { throw .invalid("patch", "of an update may change only body and ext") }
+        guard patch.isEmpty else {
+          throw .invalid("patch", "must change only body and ext, because the request is an update")
+        }
         return try UpdateNotification(
           entry, in: space, by: actor, body: answer.patch.body ?? body, ext: answer.patch.ext ?? ext,
           status: status)

@@ -4,7 +4,7 @@ package import BelfryBytes
 
 extension JSONValue {
   package func refused(_ expected: String, at path: String) -> Refusal {
-    .invalid(path.utf8.isEmpty ? "$" : path, "must be \(expected), is \(kind)")
+    .invalid(path.utf8.isEmpty ? "$" : path, "must be \(expected), not \(kind)")
   }
 
   /// The kind of the value, for a caller who expected another one.

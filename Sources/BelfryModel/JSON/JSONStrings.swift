@@ -17,7 +17,7 @@ extension JSONParser {
       position += 1
       return String(decoding: bytes[begin..<position - 1], as: UTF8.self)
     case UInt8(ascii: "\\"): return try escapedString(from: begin)
-    default: throw broken("has a control character in a string, which must be escaped")
+    default: throw broken("has an unescaped control character in a string")
     }
   }
 
@@ -31,7 +31,7 @@ extension JSONParser {
         position += 1
         return String(decoding: text, as: UTF8.self)
       case UInt8(ascii: "\\"): text.append(contentsOf: try escape())
-      case 0..<0x20: throw broken("has a control character in a string, which must be escaped")
+      case 0..<0x20: throw broken("has an unescaped control character in a string")
       default:
         text.append(byte)
         position += 1

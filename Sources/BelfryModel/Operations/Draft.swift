@@ -107,7 +107,7 @@ extension Draft {
   package func requireSome(_ accounts: [AccountID], field: String = "accids") throws(Refusal) {
     if accounts.isEmpty { throw .invalid(field, "must name at least one account") }
     guard accounts.count <= Limits.accountsPerCall else {
-      throw .invalid(field, "must name at most \(Limits.accountsPerCall) accounts, names \(accounts.count)")
+      throw .invalid(field, "must name at most \(Limits.accountsPerCall) accounts, not \(accounts.count)")
     }
   }
 

@@ -63,7 +63,7 @@ extension NotificationContent {
   private func checkReceivers() throws(Refusal) {
     guard let toAccids else { return }
     guard (1...Limits.namedReceivers).contains(toAccids.count) else {
-      throw .invalid("toAccids", "must name 1 to \(Limits.namedReceivers) accounts, names \(toAccids.count)")
+      throw .invalid("toAccids", "must name 1 to \(Limits.namedReceivers) accounts, not \(toAccids.count)")
     }
     var seen: Set<AccountID> = []
     for (index, account) in toAccids.enumerated() where !seen.insert(account).inserted {
@@ -74,7 +74,7 @@ extension NotificationContent {
   package static func check(_ text: String?, _ field: String, bytes: ClosedRange<Int>) throws(Refusal) {
     guard let text else { return }
     guard text.utf8.count <= bytes.upperBound else {
-      throw .invalid(field, "must be at most \(bytes.upperBound) bytes of UTF-8, has \(text.utf8.count)")
+      throw .invalid(field, "must be at most \(bytes.upperBound) bytes of UTF-8, not \(text.utf8.count)")
     }
     guard text.utf8.count >= bytes.lowerBound else { throw .invalid(field, "must not be empty") }
   }
@@ -83,7 +83,7 @@ extension NotificationContent {
   /// carry a megabyte of accents.
   package static func check(_ text: String?, _ field: String, characters: Int) throws(Refusal) {
     guard let count = text?.unicodeScalars.count, count > characters else { return }
-    throw .invalid(field, "must be at most \(characters) characters, has \(count)")
+    throw .invalid(field, "must be at most \(characters) characters, not \(count)")
   }
 
   package static func check(_ value: JSONValue?, _ field: String, jsonBytes: Int) throws(Refusal) {
@@ -93,7 +93,7 @@ extension NotificationContent {
     }
     let bytes = JSONText.bytes(of: value).count
     guard bytes <= jsonBytes else {
-      throw .invalid(field, "must be at most \(jsonBytes) bytes of JSON, has \(bytes)")
+      throw .invalid(field, "must be at most \(jsonBytes) bytes of JSON, not \(bytes)")
     }
   }
 }

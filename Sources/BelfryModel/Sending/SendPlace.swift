@@ -80,7 +80,8 @@ struct SendPlace {
     guard !absent.isEmpty else { return }
     let names = absent.map(\.text).joined(separator: ", ")
     let place = channel.map { "channel \($0.id)" } ?? "\(space.kind.rawValue) \(space.name)"
-    throw Refusal(.notFound, "not in \(place): \(names); nothing was sent", field: "toAccids")
+    throw Refusal(
+      .notFound, "nothing was sent, because these accounts are not in \(place): \(names)", field: "toAccids")
   }
 
   private func isThere(_ account: AccountID) throws(Refusal) -> Bool {

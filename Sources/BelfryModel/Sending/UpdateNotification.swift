@@ -81,13 +81,17 @@ package struct UpdateNotification: Operation {
     return Decision(transaction, notification)
   }
 
+  private static let accountNeeded = Refusal(
+    .unauthorized,
+    "an update needs an account to act for, and the token names none; name it in the header Belfry-Account")
+
   private func checkActor(
     _ content: NotificationContent, _ records: Records, _ context: DecisionContext
   ) throws(Refusal) {
     // A notification that the actor does not see is refused as if it did not exist.
     if !actor.isTrusted {
       guard let account = actor.account else {
-        throw Refusal(.unauthorized, "an update needs an account to act for, and the token names none")
+        throw Self.accountNeeded
       }
       let isSeen = try entry.isSent(to: account, in: space, records)
       guard isSeen || content.fromAccount == account else { throw .noNotification(entry.id) }
@@ -97,7 +101,7 @@ package struct UpdateNotification: Operation {
     }
     if actor.isTrusted { return }
     guard let account = actor.account else {
-      throw Refusal(.unauthorized, "an update needs an account to act for, and the token names none")
+      throw Self.accountNeeded
     }
     guard updaters == .sender else {
       guard entry.audience.named.contains(account) else {

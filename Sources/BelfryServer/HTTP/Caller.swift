@@ -175,7 +175,8 @@ extension Caller {
     case .unnamed where head.method == get || head.method == self.head: return token
     case .unnamed:
       throw Refusal(
-        .forbidden, "with a session cookie this request needs an allowed Origin (browsers.allowedOrigins)",
+        .forbidden,
+        "a request with a session cookie must have an Origin that the broker allows (browsers.allowedOrigins)",
         field: CrossOrigin.origin)
     case .other: throw .otherOrigin
     }
@@ -234,5 +235,5 @@ extension Caller {
 
 extension Refusal {
   fileprivate static let tokenNeeded = Refusal(
-    .unauthorized, "a token or a key is needed: Authorization: Bearer <JWT or key>")
+    .unauthorized, "this needs a token or a key in the header \"Authorization: Bearer <JWT or key>\"")
 }

@@ -126,7 +126,7 @@ final class LoopServices {
     guard let seconds = limits.take(count, pace, of: account, now: loop.now) else { return }
     throw Refusal(
       .rateLimited,
-      "too fast: \(account) is limited to \(limits.pace(pace)), and this request counts as \(count)",
+      "too fast: \(account) is limited to \(limits.pace(pace)), and this request counts as \(count) of them",
       retryAfterSeconds: seconds)
   }
 

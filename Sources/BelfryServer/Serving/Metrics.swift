@@ -52,7 +52,7 @@ enum Metrics {
     ) { $0.hub.scans },
     Metric(
       name: "belfry_gaps_total",
-      help: "How often live messages were missed, so that their notifications were read from Redis.",
+      help: "How often a loop missed live messages and read their notifications from Redis instead.",
       isCounter: true
     ) {
       $0.hub.gapsSeen
@@ -147,7 +147,8 @@ enum Metrics {
     },
     Metric(
       name: "belfry_push_given_up_total",
-      help: "Pushes given up because they were refused, failed for a day, or too many were waiting.",
+      help:
+        "Pushes given up because they were refused, because they failed for a day, or because too many were waiting.",
       isCounter: true
     ) {
       $0.push.givenUp

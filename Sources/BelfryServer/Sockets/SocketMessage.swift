@@ -26,7 +26,7 @@ enum SocketMessage: Equatable {
       count += 1
       if text[name].elementsEqual("id".utf8) {
         guard id == nil, let number = Self.id(text[value]) else {
-          throw Flaw(reason: "id must be a whole number from 1 to 2^53-1, and occur once")
+          throw Flaw(reason: "a frame must have exactly one id, a whole number from 1 to 2^53-1")
         }
         id = number
       } else {

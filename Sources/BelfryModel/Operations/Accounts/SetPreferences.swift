@@ -35,7 +35,7 @@ package struct SetPreferences: Operation {
   private func check(_ known: Preferences, nowMilliseconds now: Int64) throws(Refusal) {
     guard preferences.count <= Limits.preferencesPerAccount else {
       throw .invalid(
-        "preferences", "must have at most \(Limits.preferencesPerAccount) elements, has \(preferences.count)")
+        "preferences", "must have at most \(Limits.preferencesPerAccount) elements, not \(preferences.count)")
     }
     var seen: Set<Place> = []
     for (index, one) in preferences.enumerated() {

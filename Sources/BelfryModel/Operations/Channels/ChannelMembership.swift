@@ -91,7 +91,7 @@ package struct RemoveFromChannel: SpaceOperation {
     try draft.requireRoster(of: channel, id, else: .forbidden, "block them instead")
     for account in accounts {
       let member = try draft.knownMember(account, of: channel, id)
-      try draft.requireRankAbove(member, to: Self.name.act)
+      try draft.requireRankAbove(member)
       draft.leaveChannel(id, account, member)
     }
     draft.announce(

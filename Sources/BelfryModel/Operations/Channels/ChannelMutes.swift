@@ -36,7 +36,7 @@ package struct MuteInChannel: SpaceOperation {
     let end = ExpiringText(expiresAtMilliseconds: draft.nowMilliseconds + durationMilliseconds)
     for account in accounts {
       var member = try draft.knownMember(account, of: channel, id)
-      try draft.requireRankAbove(member, to: Self.name.act)
+      try draft.requireRankAbove(member)
       member.channelMutes[id] = end.expiresAtMilliseconds
       draft.set(member, for: account)
       try draft.put(.channelMute(of: account, in: id, of: space), end.text, atMost: Limits.accountsPerList)
@@ -77,7 +77,7 @@ package struct UnmuteInChannel: SpaceOperation {
       guard let record = try draft.remembered(account),
         record.isMuted(in: id, nowMilliseconds: draft.nowMilliseconds)
       else { continue }
-      try draft.requireRankAbove(record, to: Self.name.act)
+      try draft.requireRankAbove(record)
       try draft.changeMember(account) { _, member in member.channelMutes[id] = nil }
       draft.change(.channelMute(of: account, in: id, of: space), to: nil)
       unmuted.append(account)

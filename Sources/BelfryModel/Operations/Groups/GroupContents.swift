@@ -139,7 +139,7 @@ package struct SetMemberAttributes: SpaceOperation {
     guard text.utf8.count <= Limits.attributesBytes else {
       throw .invalid(
         "attributes",
-        "must be at most \(Limits.attributesBytes) bytes of JSON together, has \(text.utf8.count)")
+        "must be at most \(Limits.attributesBytes) bytes of JSON together, not \(text.utf8.count)")
     }
   }
 }

@@ -43,7 +43,7 @@ package struct RemoveGroupMembers: SpaceOperation {
     try draft.requireSome(accounts)
     for account in accounts {
       let member = try draft.knownMember(account)
-      try draft.requireRankAbove(member, to: Self.name.act)
+      try draft.requireRankAbove(member)
       draft.remove(account, member)
     }
     draft.announceRemoved(accounts, reason: .removed)

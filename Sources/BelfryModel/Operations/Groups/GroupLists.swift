@@ -68,7 +68,7 @@ package struct SetGroupBlockList: SpaceOperation {
         continue
       }
       if let member = try draft.member(account) {
-        try draft.requireRankAbove(member, to: Self.name.act)
+        try draft.requireRankAbove(member)
         draft.remove(account, member)
         out.append(account)
       }

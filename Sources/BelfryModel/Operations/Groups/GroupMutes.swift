@@ -24,7 +24,7 @@ package struct SetGroupMute: SpaceOperation {
 
   package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
     let (changed, until) = try draft.changeMutes(
-      of: accounts, lastingMilliseconds: durationMilliseconds, act: echoName.act)
+      of: accounts, lastingMilliseconds: durationMilliseconds)
     if changed.isEmpty { return }
     if let until {
       draft.announce(

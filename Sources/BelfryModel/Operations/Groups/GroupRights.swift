@@ -23,13 +23,12 @@ extension Draft {
 
   /// Mutes members for so long from now, or lets them send again (nil). A mute that has run out ended by itself, so nobody is
   /// told that it ends now. Needs their `member` records.
-  /// - Parameter act: what is done to them, for the refusal.
   /// - Returns: those for whom that made a difference, and until when they are muted, milliseconds since 1970.
   mutating func changeMutes(
-    of accounts: [AccountID], lastingMilliseconds duration: Int64?, act: String
+    of accounts: [AccountID], lastingMilliseconds duration: Int64?
   ) throws(Refusal) -> (changed: [AccountID], until: Int64?) {
     try requireSome(accounts)
-    for account in accounts { try requireRankAbove(try knownMember(account), to: act) }
+    for account in accounts { try requireRankAbove(try knownMember(account)) }
     let until = try duration.map { duration throws(Refusal) in
       try endOfMute(lastingMilliseconds: duration)
     }

@@ -25,7 +25,7 @@ package struct AddMembers: SpaceOperation {
   /// Gives the accounts that were added.
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [AccountID] {
     guard (1...Limits.membersPerCall).contains(accounts.count) else {
-      throw .invalid("accids", "must name 1 to \(Limits.membersPerCall) accounts, names \(accounts.count)")
+      throw .invalid("accids", "must name 1 to \(Limits.membersPerCall) accounts, not \(accounts.count)")
     }
     var added: [AccountID] = []
     for account in accounts where try draft.member(account) == nil { added.append(account) }

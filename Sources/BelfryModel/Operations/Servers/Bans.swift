@@ -21,7 +21,7 @@ package struct BanAccounts: SpaceOperation {
 
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
     try draft.requireSome(accounts)
-    let kicked = try draft.requireRankAbove(membersAmong: accounts, to: Self.name.act)
+    let kicked = try draft.requireRankAbove(membersAmong: accounts)
     let ban = try RecordJSON.text(BanRecord(by: actor.account, since: draft.nowMilliseconds))
     for account in accounts where draft.records.text(.banned(account, from: space)) == nil {
       try draft.put(.banned(account, from: space), ban, atMost: Limits.bannedPerSpace)

@@ -130,7 +130,7 @@ package struct AnswerServerInvitation: SpaceOperation {
       throw .noRequest(.invitation)
     }
     if let inviter, !request.inviters.contains(inviter) {
-      throw .invalid("inviter", "must be an account that invited you, is \(inviter)")
+      throw .invalid("inviter", "must be an account that invited you, and \(inviter) did not")
     }
     guard isAccepted else {
       draft.announce(

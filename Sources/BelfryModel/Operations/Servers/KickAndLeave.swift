@@ -18,7 +18,7 @@ package struct KickMembers: SpaceOperation {
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
     try draft.requireSome(accounts)
     for account in accounts { _ = try draft.knownMember(account, field: "accid") }
-    draft.kick(try draft.requireRankAbove(membersAmong: accounts, to: Self.name.act))
+    draft.kick(try draft.requireRankAbove(membersAmong: accounts))
   }
 }
 
@@ -50,12 +50,12 @@ package struct LeaveServer: SpaceOperation {
 
 extension Draft {
   /// Nobody acts against the owner, and only the owner against an admin.
-  package func requireRankAbove(_ member: MemberRecord, to what: String) throws(Refusal) {
+  package func requireRankAbove(_ member: MemberRecord) throws(Refusal) {
     if member.role == .owner {
-      throw Refusal(.forbidden, "you may \(what), but nobody may do this to the owner")
+      throw Refusal(.forbidden, "nobody may do this to the owner")
     }
     if member.role == .admin, !actsAsOwner {
-      throw Refusal(.forbidden, "you may \(what), but only the owner may do this to an admin")
+      throw Refusal(.forbidden, "only the owner may do this to an admin")
     }
   }
 }
@@ -63,12 +63,12 @@ extension Draft {
 extension Draft<ServerRecord> {
   /// Those of the accounts who are members, if the actor may act against each of them.
   func requireRankAbove(
-    membersAmong accounts: [AccountID], to what: String
+    membersAmong accounts: [AccountID]
   ) throws(Refusal) -> [(account: AccountID, member: MemberRecord)] {
     var found: [(account: AccountID, member: MemberRecord)] = []
     for account in accounts {
       guard let member = try member(account) else { continue }
-      try requireRankAbove(member, to: what)
+      try requireRankAbove(member)
       found.append((account, member))
     }
     return found

@@ -24,7 +24,7 @@ package struct SetServerMute: SpaceOperation {
 
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
     let (changed, until) = try draft.changeMutes(
-      of: accounts, lastingMilliseconds: durationMilliseconds, act: echoName.act)
+      of: accounts, lastingMilliseconds: durationMilliseconds)
     if changed.isEmpty { return }
     draft.announce(
       Catalogue.channelMemberMuteChanged,

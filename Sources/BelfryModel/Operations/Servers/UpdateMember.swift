@@ -25,7 +25,7 @@ package struct UpdateMember: SpaceOperation {
     let isOwn = actor.account == account
     try draft.require(isOwn ? .members : .administrators, to: Self.name.act)
     let member = try draft.knownMember(account, field: "accid")
-    if !isOwn, !actor.isTrusted { try draft.requireRankAbove(member, to: Self.name.act) }
+    if !isOwn, !actor.isTrusted { try draft.requireRankAbove(member) }
     let before = try draft.records.profile(account, in: space)
     var profile = before
     if let nick { profile.nick = nick.isEmpty ? nil : nick }

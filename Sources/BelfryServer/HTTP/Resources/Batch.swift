@@ -20,7 +20,7 @@ extension Sending {
   ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     var lines = Lines.split(request.body, most: Limits.notificationsPerBatch + 1)[...]
-    guard !lines.isEmpty else { throw .invalid("$", "must have one notification per line, has none") }
+    guard !lines.isEmpty else { throw .invalid("$", "is empty; give one notification per line") }
     guard lines.count <= Limits.notificationsPerBatch else {
       throw Refusal(
         .tooMany, "a batch must have at most \(Limits.notificationsPerBatch) notifications"

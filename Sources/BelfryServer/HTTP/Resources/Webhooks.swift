@@ -124,8 +124,8 @@ enum Webhooks {
         let count = WebhookEndpoint.formerSecretsMax
         throw Refusal(
           .tooMany,
-          "deliveries are still signed with \(count) earlier secrets, too, and more are not possible. "
-            + "Rotate again after \(Timestamp.text(milliseconds: time)), when the oldest is no longer used"
+          "deliveries are still also signed with \(count) earlier secrets, which is the limit. "
+            + "Rotate again after \(Timestamp.text(milliseconds: time)), when the oldest of them ends"
         )
       }
       endpoint.rotate(nowMilliseconds: now)
