@@ -69,7 +69,10 @@ import Testing
     (["send", "--to", "bob", "--body", ""], "--body is needed"),
     (["send", "--to", "bob", "--body", "x", "--expire-at", "3600"], "perhaps: --expire-at 1h"),
     (["audit", "--since", "2027-13-01 10:00"], "--since must be a time; there is no 2027-13-01 10:00\n"),
-    (["send", "--to", "bob", "Hello"], "Hello counts as an account of --to\n  perhaps: --body Hello"),
+    (
+      ["send", "--to", "bob", "Hello"],
+      "Hello was read as another account for --to\n  perhaps: --body Hello"
+    ),
     (["account", "prefer", "--level", "noen"], "--level must be all or parties or none, not noen"),
     (["send", "--group", "1", "--room", "2", "--body", "x"], "--group and --room"),
     (["send", "--group", "1", "--channel", "2", "--body", "x"], "--channel goes with --server"),
@@ -374,7 +377,7 @@ import Testing
     let outcome = try Executable().run("tail", "--url", "\(server.url)")
     #expect(outcome.code == 1)
     #expect(outcome.out.isEmpty)
-    #expect(outcome.err.contains("took the place of this one"), "\(outcome.err)")
+    #expect(outcome.err.contains("another stream of the account replaced this one"), "\(outcome.err)")
   }
 
   @Test func `tail stops after the count, and gives programs the cursor`() throws {

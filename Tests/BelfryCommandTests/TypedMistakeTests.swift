@@ -130,7 +130,7 @@ import Testing
       [.problem(404, code: "notFound", detail: "no such invitation is pending")]
     }
     let words = ["server", "accept", "12", "alice", "--url", "\(server.url)"]
-    #expect(try Executable().run(words).err.contains("name the inviter with --inviter alice\n"))
+    #expect(try Executable().run(words).err.contains("write --inviter alice instead\n"))
     let other = ["server", "accept", "12", "34", "--url", "\(server.url)"]
     #expect(try !Executable().run(other).err.contains("--inviter"))
   }

@@ -79,7 +79,7 @@ extension CommandFailure {
       let word = arguments?.operands.dropFirst().first, !word.allSatisfy(\.isNumber)
     else { return nil }
     return
-      "\(word) stands for the account that is invited; leave it out, and name the inviter with --inviter \(word)"
+      "\(word) was taken for the invited account; if \(word) is the inviter, write --inviter \(word) instead"
   }
 
   private static func advice(

@@ -7,7 +7,7 @@ extension Command {
     detail: """
       Backs up the Redis that belfry serve would use with the same options: the embedded Redis of a data \
       folder, or the Redis that --redis names. Brokers may run meanwhile. FILE holds everything as it was at one \
-      moment, only its owner can read it, and it appears only after it was checked. It does not hold the secret and \
+      moment, only its owner can read it, and it appears only after it was checked. It holds neither the secret nor \
       the key for Web Push (push-key.pem). Keep copies of them elsewhere, and copy the secret again after each rotation.
       """,
     operands: [Operand(name: "FILE", meaning: "the file to write; existing files are not overwritten")],

@@ -5,9 +5,9 @@ extension Command {
   static let explain = Command(
     name: "explain", summary: "show why an account sees a notification or not",
     detail: """
-      Says whether the account sees the notification, and why. Also says where and when the notification was \
-      sent and to which receivers, since when the account has been a member, and whether the account is \
-      subscribed, is named in the notification and has marked it read. This needs an app or operator token.
+      Says whether the account sees the notification, and why. It also shows the place, the time and the receivers of \
+      the notification. For the account it shows when the membership began, whether it is subscribed, whether the \
+      notification names it, and whether it has marked the notification read. This needs an app or operator token.
       """,
     operands: [Operand(name: "MESSAGE", meaning: "the notification", isRequired: false)],
     options: [

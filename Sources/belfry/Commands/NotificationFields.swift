@@ -43,7 +43,8 @@ extension Invocation {
         throw UsageError(rule, suggestion: "--body - with the text on standard input")
       }
       throw UsageError(
-        "\(rule); \(word) counts as an account of --to", suggestion: "--body \(ShellWord.quoted(word))")
+        "\(rule); \(word) was read as another account for --to",
+        suggestion: "--body \(ShellWord.quoted(word))")
     }
     return notification
   }

@@ -16,7 +16,7 @@ extension Command {
         "types"),
       .choice(
         "level", AccountPreference.Level.allCases.map(\.rawValue),
-        "all: everything; parties: only what names the account or is about it; none: nothing"),
+        "all, parties (only notifications that name the account or are about it) or none"),
       .value("until", "TIME", "when the preference ends: \(TimeText.inputRule(.ahead))"),
       .flag("forget", "remove the preference for the same space and types")
         .withNamesElsewhere("clear", "remove", "reset"),

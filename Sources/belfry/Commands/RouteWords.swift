@@ -69,9 +69,15 @@ extension Property {
     let parts = meaning.split(separator: "; ", maxSplits: 1)
     let start = parts.first ?? ""
     // "the duration: a duration such as" says the word twice.
-    let repeated = "a \(start.split(separator: " ").last ?? "") such as"
+    let repeated = "a \(start.split(separator: " ").last ?? "")"
     let ruled =
-      rule.hasPrefix(repeated) ? "\(start), such as\(rule.dropFirst(repeated.count))" : "\(start): \(rule)"
+      if rule.hasPrefix("\(repeated) such as") {
+        "\(start),\(rule.dropFirst(repeated.count))"
+      } else if rule.hasPrefix("\(repeated) (") {
+        "\(start)\(rule.dropFirst(repeated.count))"
+      } else {
+        "\(start): \(rule)"
+      }
     return ([ruled] + parts.dropFirst().map(String.init)).joined(separator: "; ")
   }
 

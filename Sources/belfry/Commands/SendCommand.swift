@@ -7,7 +7,7 @@ extension Command {
     detail: """
       Sends to a server, a channel, a group or a room, to some of its members, or to any accounts. Prints the id \
       of the notification. If you repeat the command with the same --client-id, the notification is sent only once. \
-      Then give --expire-at as a time: a duration counts from each attempt, so the content would differ.
+      For such a command, give --expire-at as a time. A duration counts from each attempt, so the content would differ.
       """,
     options: CommandOption.notificationFields
       + [

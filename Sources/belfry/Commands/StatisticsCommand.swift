@@ -6,8 +6,8 @@ extension Command {
   static let statistics = Command(
     name: "stats", summary: "show statistics of the broker, in total and by event loop",
     detail: """
-      Shows each number in total and for each event loop. If there are more than four loops, it shows the lowest \
-      and the highest value of a loop instead. It leaves out numbers that are 0 in all loops. This needs an \
+      Shows each number in total and for each event loop. If there are more than four loops, it shows only \
+      the lowest and the highest of their values. It leaves out numbers that are 0 in all loops. This needs an \
       app or operator token.
       """,
     options: [

@@ -15,7 +15,9 @@ extension Command {
     changesSomething: true,
     examples: [
       Example("subscribe 12", "to server 12's own notifications"),
-      Example("subscribe 12 12/34 56/78 --as bob", "bob, to a server and to channels of two servers"),
+      Example(
+        "subscribe 12 12/34 56/78 --as bob", "subscribe bob to a server and to channels of two servers"
+      ),
     ],
     run: { invocation in try await invocation.changeSubscriptions(to: true) })
 
@@ -28,7 +30,8 @@ extension Command {
     changesSomething: true,
     examples: [
       Example("unsubscribe 12/34", "from channel 34 of server 12"),
-      Example("unsubscribe 12 12/34 --as bob", "bob, from a server and a channel of it"),
+      Example(
+        "unsubscribe 12 12/34 --as bob", "unsubscribe bob from a server and from one of its channels"),
     ],
     run: { invocation in try await invocation.changeSubscriptions(to: false) })
 }

@@ -78,7 +78,8 @@ private struct Tail {
   private var farewell: String {
     switch kickReason {
     case "replaced":
-      "another stream of the account\(kicker.map { ", on \($0)," } ?? "") took the place of this one (setting logins)"
+      "another stream of the account\(kicker.map { ", on \($0)," } ?? "") replaced this one; "
+        + "the broker's setting logins limits the streams of an account"
     case "ended": "somebody who may act for the account ended this stream"
     default: "the broker ended the stream for good"
     }

@@ -41,7 +41,9 @@ enum MoveText {
           + "the new address. If belfry move is interrupted, run it again to finish the move, or with --cancel to undo it"
       ]
     case .paused(let since, true):
-      ["continuing: paused since \(TimeText.of(unixMilliseconds: since, in: zone))"]
+      [
+        "continuing an interrupted move; brokers have been paused since \(TimeText.of(unixMilliseconds: since, in: zone))"
+      ]
     default: []
     }
   }

@@ -72,8 +72,8 @@ enum TimeText {
   /// The forms of a time that somebody gives.
   static func inputRule(_ direction: Direction) -> String {
     let now = direction == .ago ? "ago" : "from now"
-    return "a time such as \"2026-12-24 18:00\" in the local zone or 2026-12-24T18:00+01:00, "
-      + "90m, 24h or 7d \(now), or milliseconds since 1970"
+    return "a time (\"2026-12-24 18:00\" in the local zone, or 2026-12-24T18:00+01:00), "
+      + "a duration (90m, 24h or 7d \(now)), or milliseconds since 1970"
   }
 
   /// - Parameter zone: the zone of a time without an offset from UTC.
