@@ -66,8 +66,8 @@ extension Keyspace {
 
   /// There is data, but no record of its layout. Reading it as another layout could destroy it.
   static let refusalWithoutRecord =
-    "this keyspace has data and no format record that says its version and its number of partitions: use an empty "
-    + "Redis, or restore the key \(RedisLayout.format) (HSET \(RedisLayout.format) format \"<version> <partitions>\")"
+    "this keyspace has data, but its format record, which holds its version and its number of partitions, is missing. "
+    + "Use an empty Redis, or restore the key \(RedisLayout.format) (HSET \(RedisLayout.format) format \"<version> <partitions>\")"
 }
 
 // MARK: - Settings that should be the same

@@ -104,7 +104,7 @@ import Testing
         let owner = try cluster.owner(ofSlot: layout.slot(of: unused))
         try owner.command("DEL", layout.partitionHash(unused))
         let error = await broker.storeError { try await $0.store.compareFormat() }
-        #expect(error?.detail.contains("partition \(space.partition.number) has no hash") == true)
+        #expect(error?.detail.contains("the hash of partition \(space.partition.number) is missing") == true)
         #expect(try source.command("EXISTS", hash) == "0")
         #expect(try cluster.hashesField() == "")
         #expect(await broker.storeError { try await $0.append("dong") }?.code == .incomplete)

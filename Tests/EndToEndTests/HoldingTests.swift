@@ -208,7 +208,7 @@ extension EndToEnd {
           #expect(try Wire(port: broker.port).request("GET", "/healthz").status == 200)
         }
         let log = broker.log
-        #expect(log.contains(" file descriptors limit connections limit=64 "))
+        #expect(log.contains(" from the file descriptors that this process may open limit=64 "))
         // At most one line for each loop.
         #expect(
           (1...2).contains(log.ranges(of: #/ new connections wait until others end loop=\d+ /#).count),

@@ -88,8 +88,8 @@ extension EndToEnd {
         try await redis.start()
         #expect(await broker.hasEnded())
         #expect(broker.log.contains(Self.refused16), "\(broker.log)")
-        // It has listened, and has not said that it serves.
-        #expect(broker.log.contains(" listens on ") && !broker.log.contains(" serves "), "\(broker.log)")
+        // It has listened, and has not said that it is ready.
+        #expect(broker.log.contains(" listens on ") && !broker.log.contains(" is ready "), "\(broker.log)")
         await broker.remove()
       }
     }
@@ -110,7 +110,7 @@ extension EndToEnd {
         try await eventually { try Wire(port: world[0].port).request("GET", "/readyz").status == 200 }
         try await eventually { try alice.call("GET", "/v1/notifications").status == 200 }
         #expect(world[0].log.contains("redis cannot be used"))
-        #expect(world[0].log.components(separatedBy: " serves broker=").count == 2, "once: \(world[0].log)")
+        #expect(world[0].log.components(separatedBy: " is ready broker=").count == 2, "once: \(world[0].log)")
       }
     }
 

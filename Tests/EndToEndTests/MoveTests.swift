@@ -40,7 +40,7 @@ extension EndToEnd {
           try await late.start(waits: false)
           #expect(await late.hasEnded())
           #expect(late.log.contains("keyspaceRefused: \(from): \(logged)"), "\(late.log)")
-          #expect(!late.log.contains(" serves "), "\(late.log)")
+          #expect(!late.log.contains(" is ready "), "\(late.log)")
           await late.remove()
 
           let cursor = try #require(stream.cut().last { $0.id != nil }?.id)

@@ -49,7 +49,7 @@ extension Restore {
           + "overwritten",
         at: session.endpoint.description,
         advice:
-          "restore into another Redis or another of its databases; or stop all brokers on this one and empty it first"
+          "restore into another Redis, or into another database of this one; or stop all brokers on this database and empty it first"
       )
     }
   }

@@ -10,7 +10,7 @@ extension Setting {
     ) { configuration, value throws(StartError) in
       configuration.browsers.allowedOrigins = try value.distinct(of: "origins") { text throws(StartError) in
         guard let origin = WebOrigin(text) else {
-          throw value.refused("each of them must be \(WebOrigin.rule)")
+          throw value.refused("\(text) is not \(WebOrigin.rule)")
         }
         return origin
       }
@@ -24,7 +24,7 @@ extension Setting {
       configuration.browsers.hosts = try value.distinct(of: "hosts") { text throws(StartError) in
         guard let host = HostName(Substring(text)) else {
           throw value.refused(
-            "each of them must be a host with or without a port, such as belfry.example or [::1]:8080")
+            "\(text) is not a host with or without a port, such as belfry.example or [::1]:8080")
         }
         return host
       }

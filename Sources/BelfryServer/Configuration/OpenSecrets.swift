@@ -24,7 +24,7 @@ enum OpenSecrets {
     guard !settings.isEmpty, mode & 0o077 != 0 else { return nil }
     let octal = "0" + String(mode & 0o777, radix: 8)
     return "\(path): users other than its owner may read the secrets in \(settings.joined(separator: ", ")) "
-      + "(mode \(octal)): chmod 600 \(path)"
+      + "(mode \(octal)). Run chmod 600 \(path)"
   }
 }
 

@@ -47,7 +47,7 @@ extension Setting {
     ) { configuration, value throws(StartError) in
       configuration.push.origins = try value.texts().map { text throws(StartError) in
         guard let url = OutboundURL(text) else {
-          throw value.refused("each of them must be an origin, such as https://push.example")
+          throw value.refused("\(text) is not an origin, such as https://push.example")
         }
         return url.origin
       }
@@ -75,7 +75,7 @@ extension ConfiguredValue {
   fileprivate func types() throws(StartError) -> [Int] {
     try integers().map { code throws(StartError) in
       guard code != Catalogue.custom.code, Catalogue.type(code) != nil else {
-        throw refused("each of them must be the code of a built-in type; belfry types lists them")
+        throw refused("\(code) is not the code of a built-in type; belfry types lists them")
       }
       return code
     }
@@ -90,7 +90,7 @@ extension ConfiguredValue {
   func networks() throws(StartError) -> [IPNetwork] {
     try texts().map { text throws(StartError) in
       guard let network = IPNetwork(text) else {
-        throw refused("each of them must be a network, such as 10.0.0.0/8 or fd00::/8, or an address")
+        throw refused("\(text) is neither a network, such as 10.0.0.0/8 or fd00::/8, nor an address")
       }
       return network
     }
@@ -129,8 +129,8 @@ extension ConfiguredValue {
     for name in names where !CallbackEvent.all.contains(name) {
       let nearest = NearestWord.to(name, among: CallbackEvent.all)
       throw events.refused(
-        "each of them must be notification.send, notification.update, or an operation such as group.invite; "
-          + "\(name) is not one of these" + (nearest.map { "; perhaps \($0) is meant" } ?? ""))
+        "\(name) is not notification.send, notification.update, or an operation such as group.invite"
+          + (nearest.map { "; perhaps \($0) is meant" } ?? ""))
     }
     var callback = CallbackSettings(url: try url.url(), secret: key, events: names, onFailure: choice)
     if let env = object["env"] {

@@ -64,7 +64,7 @@ final class ServerCertificate: Sendable {
       } catch {
         throw Self.refused(error, certificateFile, keyFile)
       }
-      Log.line("the certificate has changed", ["until": Self.until(tls)])
+      Log.line("the certificate has changed", ["certificateExpires": Self.until(tls)])
       if let flaw = Self.flaw(of: tls) { Log.line(flaw) }
     }
   }

@@ -7,15 +7,15 @@ enum MisplacedData {
     if Folder.exists(misplaced) {
       let remedy =
         Folder.exists(place)
-        ? "which has data too: keep the right one there, and move the other elsewhere"
-        : "which is not there: move this folder there, or elsewhere if you do not need it"
+        ? "which has data, too. Decide which of the two folders has the right data, put that one there, and move the other elsewhere"
+        : "which does not exist. If this folder has the broker's data, move it there; if not, move it elsewhere"
       throw StartError(.dataFolderUnusable, "Redis reads only \(place), \(remedy)", at: misplaced)
     }
     let draft = folder + "/" + Restore.draftName
     if Folder.exists(draft) {
       throw StartError(
         .dataFolderUnusable,
-        "a belfry restore did not finish: run it again, or remove this folder, which it made", at: draft)
+        "a belfry restore did not finish. Run it again, or remove this folder, which it made", at: draft)
     }
   }
 }

@@ -26,8 +26,8 @@ enum RedisExecutable {
 
   private static func missing(_ cause: String, at place: String) -> StartError {
     let remedy =
-      "install the package redis-server (Debian, Ubuntu: apt-get install redis-server; Fedora: dnf install "
-      + "redis), set embeddedRedis.server to where it is, or name a running Redis with --redis URL"
-    return StartError(.redisMissing, "\(cause): \(remedy)", at: place)
+      "Install the package redis-server (Debian, Ubuntu: apt-get install redis-server; Fedora: dnf install "
+      + "redis), set embeddedRedis.server to the path of redis-server, or name a running Redis with --redis URL"
+    return StartError(.redisMissing, "\(cause). \(remedy)", at: place)
   }
 }

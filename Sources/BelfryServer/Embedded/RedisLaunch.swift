@@ -67,7 +67,7 @@ final class RedisLaunch: Sendable {
       throw StartError(
         .dataFolderUnusable,
         "users other than its owner may read the notifications in the folder, or write to it "
-          + "(mode 0\(String(status.st_mode & 0o777, radix: 8))): chmod 700 \(folder)",
+          + "(mode 0\(String(status.st_mode & 0o777, radix: 8))). Run chmod 700 \(folder)",
         at: folder)
     }
   }

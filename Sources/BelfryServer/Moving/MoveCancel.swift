@@ -69,7 +69,8 @@ struct MoveCancel {
     guard let target else {
       throw BackupError(
         .nothingToCancel,
-        "the target \(record.other) may already be open, and must be checked", at: source.place,
+        "brokers may already use the target \(record.other), so this command must check the target first",
+        at: source.place,
         advice: "name it with --to when it can be reached, or run the move again without --cancel")
     }
     let there = try await target.readRecord()

@@ -17,15 +17,15 @@ extension MoveRun {
   func settleTarget(_ report: inout MoveReport) async throws(BackupError) {
     for node in target.nodes { try await waitForReplicas(of: node) }
     for node in try await waitForDisks(of: target) {
-      report.remarks.append("\(node) keeps nothing on its disk (appendonly no)")
+      report.remarks.append("\(node) has no append-only file (appendonly no)")
     }
   }
 
   /// Waits until the disk of the source has its record.
   func settleSource() async throws(BackupError) -> [String] {
     try await waitForDisks(of: source).map {
-      "\($0) keeps nothing on its disk (appendonly no). If it restarts from an older snapshot, it does not know of the move: "
-        + "make sure that no broker has its address"
+      "\($0) has no append-only file (appendonly no). If it restarts from an older snapshot, brokers with its address would "
+        + "use the old data. Make sure that no broker has its address"
     }
   }
 

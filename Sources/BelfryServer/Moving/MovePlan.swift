@@ -51,7 +51,7 @@ extension MoveRun {
     guard count > before.count, let after = Partitions(count: count) else {
       throw BackupError(
         .partitionsDiffer,
-        "this keyspace has \(before.count) partitions, which can be divided into a larger power of two, and not into \(count)",
+        "this keyspace has \(before.count) partitions; the new number must be a larger power of two, not \(count)",
         at: source.place,
         advice: "use --partitions \(min(2 * before.count, Partition.limit)), or leave it out")
     }
@@ -101,7 +101,9 @@ extension MoveRun {
       throw BackupError(
         .partitionsDiffer, "\(waiting) changes are not yet relayed from one partition to others",
         at: source.place,
-        advice: "run this command again at a quieter moment; belfry stats says what waits, while brokers run")
+        advice:
+          "run this command again when fewer changes are being made; while brokers run, belfry stats shows how many changes wait"
+      )
     }
   }
 

@@ -200,7 +200,8 @@ extension MoveRun {
     case .moving:
       throw BackupError(
         .moveUnderWay, "it is being moved to \(record.other), and \(target.place) has no record of this move",
-        at: source.place, advice: "--to \(record.other) continues it, --cancel gives the keyspace back")
+        at: source.place,
+        advice: "--to \(record.other) continues the move, and --cancel gives the keyspace back")
     case .moved:
       throw BackupError(.movedAlready, "its keyspace was moved to \(record.other)", at: source.place)
     case .arriving, .cancelled:

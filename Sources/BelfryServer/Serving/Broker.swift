@@ -235,11 +235,11 @@ final class Broker: Sendable {
     }
   }
 
-  /// Records that a loop works on the keyspace. Once all do, the log says that the broker serves: before that, the keyspace may
+  /// Records that a loop works on the keyspace. Once all do, the log says that the broker is ready: before that, the keyspace may
   /// turn out to be one that this broker must not serve. Called from any thread.
   func noteServed(byLoop number: Int) {
     guard keyspace.noteServed(byLoop: number) == loops.count else { return }
-    Log.line("belfry \(BelfryVersion.text) serves", ["broker": name, "loops": "\(loops.count)"])
+    Log.line("belfry \(BelfryVersion.text) is ready", ["broker": name, "loops": "\(loops.count)"])
   }
 
   /// Records that this broker cannot work on the keyspace. Called from any thread.

@@ -82,7 +82,7 @@ final class KeyspaceState: Sendable {
       if found == before { return }
       // An operator who has given --adopt-settings takes it for done otherwise.
       Log.line(
-        "settings of the keyspace are not replaced yet",
+        "this broker could not replace the settings of the keyspace yet",
         ["cause": cause, "retrySeconds": "\(Self.comparisonInterval.components.seconds)"])
       Self.log(found)
     case .adopted(let found):

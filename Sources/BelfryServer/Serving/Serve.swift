@@ -54,19 +54,20 @@ package enum Serve {
           "belfry \(BelfryVersion.text) listens on \(address)", ["broker": broker.name, "loops": "\(loops)"])
         if let certificate = broker.certificate {
           let minimum = broker.configuration.tls.minimum.rawValue
-          Log.line("clients speak TLS", ["minimum": minimum, "until": certificate.until])
+          Log.line(
+            "clients must use TLS", ["minimum": minimum, "certificateExpires": certificate.until])
           if let flaw = certificate.flaw { Log.line(flaw) }
         }
         let limits = broker.httpLimits
         Log.line(
-          "file descriptors limit connections",
+          "limits of connections, from the file descriptors that this process may open",
           [
             "limit": "\(broker.descriptors.descriptors)",
             "connectionsPerLoop": "\(limits.connectionsPerLoop)",
             "streamsPerLoop": "\(limits.streamsPerLoop)",
           ])
       })
-    Log.line("ended")
+    Log.line("belfry has ended")
   }
 
   private static func log(_ event: EmbeddedRedis.Event) {

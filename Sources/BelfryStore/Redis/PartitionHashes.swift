@@ -104,8 +104,8 @@ extension RedisStore {
       if node == owner || count == 0 { continue }
       throw StoreError(
         .unavailable,
-        "partition \(partition.number) has no hash, and slot \(slot) has keys at \(node), which does not serve it: "
-          + "finish moving the slot, or bring the keys to \(owner ?? "the node that serves it")",
+        "the hash of partition \(partition.number) is missing, and \(node) has keys of its slot \(slot) but does not serve "
+          + "that slot. Finish moving the slot, or bring the keys to \(owner ?? "the node that serves it")",
         at: place)
     }
   }

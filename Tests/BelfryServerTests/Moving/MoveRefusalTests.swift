@@ -30,7 +30,7 @@ import Testing
     for count in [32, 1, 96] {
       try await expect(
         "partitionsDiffer",
-        "this keyspace has 64 partitions, which can be divided into a larger power of two, and not into \(count)",
+        "this keyspace has 64 partitions; the new number must be a larger power of two, not \(count)",
         partitions: count
       ) { _, _ in }
     }
@@ -67,7 +67,7 @@ import Testing
 
   @Test func aSourceThatIsMovedElsewhere() async throws {
     let record = MoveRecord(.moving, format: "3 64", id: "other", since: 1, other: "redis://elsewhere:6379")
-    try await expect("moveUnderWay", "--to redis://elsewhere:6379 continues it") { source, _ in
+    try await expect("moveUnderWay", "--to redis://elsewhere:6379 continues the move") { source, _ in
       try source.setFormat(record.text, move: "other")
     }
     try await expect("movedAlready", "its keyspace was moved to redis://elsewhere:6379") { source, _ in
