@@ -217,7 +217,9 @@ extension Explanation {
     let membership = view.membership(in: located.space)
     let subscription =
       audience.channel.map { membership.channels[$0]?.subscription ?? Intervals() } ?? membership.subscription
-    let interval = membership.intervals.all.last { $0.after < id } ?? membership.intervals.all.first
+    // Nobody is a member of a place that a notification to accounts makes.
+    let intervals = located.space.kind.hasMembers ? membership.intervals.all : []
+    let interval = intervals.last { $0.after < id } ?? intervals.first
     let wasForAccount = Visibility.asSent(
       id, audience, for: view.account, membership: membership, retentionFloor: .zero
     ).isVisible

@@ -20,7 +20,7 @@ struct RosterWalk {
 
   /// Takes note of spaces of this round, in any order, perhaps repeated.
   mutating func offer(_ spaces: [SpaceID]) {
-    for space in spaces where space.kind.isRemovable {
+    for space in spaces where space.kind.hasMembers {
       let distance = Self.hash(space) &- place
       guard next.count < Self.spacesMax || distance < next[next.count - 1].distance,
         !next.contains(where: { $0.space == space })

@@ -27,16 +27,8 @@ extension RecordTable {
 }
 
 extension SpaceKind {
-  /// True if its spaces have settings, members, and an end.
-  var isRemovable: Bool {
-    switch self {
-    case .server, .group, .room: true
-    case .account, .direct: false
-    }
-  }
-
   /// The tables that lose records as time goes by.
   var sweptTables: [RecordTable] {
-    isRemovable ? [.former, .updates] + RecordTable.ofSpace.filter(\.expires) : [.updates]
+    hasMembers ? [.former, .updates] + RecordTable.ofSpace.filter(\.expires) : [.updates]
   }
 }

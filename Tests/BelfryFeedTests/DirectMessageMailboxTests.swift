@@ -33,6 +33,17 @@ import Testing
     }
   }
 
+  @Test func itsReceiverIsNoMemberOfIt() async throws {
+    try await withRedisServer { redis in
+      try await withReader(of: redis.url) { reader, store in
+        let (id, _) = try await send("hello", by: store)
+        let found = try await reader.explain(id, account: Self.bob)
+        #expect(found.visible && found.facts.named)
+        #expect(found.facts.memberSince == nil && found.facts.memberUntil == nil)
+      }
+    }
+  }
+
   private func directMessages(_ store: RedisStore) async throws -> Int {
     try await store.mailboxes(of: [Self.bob], writtenToBy: nil)[0].directMessages
   }

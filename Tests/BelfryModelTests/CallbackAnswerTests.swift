@@ -32,6 +32,7 @@ import Testing
   @Test(arguments: [
     #"{"decision":"allow","patch":[]}"#, #"{"decision":"allow","patch":{"pushPayload":"{"}}"#,
     #"{"decision":"allow","patch":{"body":1}}"#, #"{"decision":"allow","callbackExt":1}"#,
+    #"{"decision":"allow","patch":{"bodi":"b"}}"#,
     #"{"decision":"allow","callbackExt":"\#(String(repeating: "e", count: Limits.callbackExtBytes + 1))"}"#,
   ])
   func whatCannotBeUsedIsRefused(_ json: String) {

@@ -48,6 +48,8 @@ package struct ContentPatch: Sendable, Hashable {
   package var pushContent: String?
   package var pushPayload: JSONValue?
 
+  static let names = ["body", "ext", "attach", "pushContent", "pushPayload"]
+
   package var isEmpty: Bool { self == ContentPatch() }
 
   func applied(to content: NotificationContent) -> NotificationContent {
@@ -64,7 +66,7 @@ package struct ContentPatch: Sendable, Hashable {
 // MARK: - Reading
 
 extension CallbackAnswer {
-  /// Reads an answer. Unknown fields are ignored, so that a callback may answer more than this broker knows.
+  /// Reads an answer. Unknown fields next to `patch` are ignored, so that a callback may answer more than this broker knows.
   /// - Throws: `invalidField`, for the log: the decision cannot be read. `refusedByCallback`: the act is
   ///   allowed, but the change that the callback asks for cannot be used.
   package init(json: [UInt8]) throws(Refusal) {
@@ -95,6 +97,10 @@ extension CallbackAnswer {
     try NotificationContent.check(callbackExt, "callbackExt", bytes: 0...Limits.callbackExtBytes)
     guard let value = fields["patch"] else { return }
     guard case .object(let patched) = value else { throw .invalid("patch", "must be an object") }
+    // A misspelled name would let the sender's own words through.
+    if let unknown = patched.keys.sorted().first(where: { !ContentPatch.names.contains($0) }) {
+      throw .invalid("patch", "can change \(ContentPatch.names.joined(separator: ", ")), but not \(unknown)")
+    }
     let changes = CallbackFields(patched)
     patch = ContentPatch(
       body: try changes.text("body"), ext: try changes.text("ext"), attach: changes["attach"],

@@ -18,6 +18,14 @@ public enum SpaceKind: String, Sendable, CaseIterable {
   /// The space of a direct message: one notification that was sent to several accounts by name. Its log has one entry. The
   /// index of each receiver points to that entry, so the send is one append for any number of receivers.
   case direct
+
+  /// True if spaces of this kind have settings, members, and an end.
+  package var hasMembers: Bool {
+    switch self {
+    case .server, .group, .room: true
+    case .account, .direct: false
+    }
+  }
 }
 
 /// The id of a space: a server with its channels, a group, a room, an account's personal space, or a direct message.

@@ -50,7 +50,7 @@ extension MemoryStore {
 
   private func trimWhatAllHaveRead(of space: SpaceID, _ floor: MessageID) {
     guard outboxes[partitions.holding(space)] == nil else { return }
-    guard space.kind.isRemovable || space.kind == .direct, let entries = logs[space]?.entries,
+    guard space.kind.hasMembers || space.kind == .direct, let entries = logs[space]?.entries,
       count(TableAddress(space, .roster)) + count(TableAddress(space, .former)) <= ReadByAll.readersMax
     else { return }
     var memberships: [AccountID: Membership] = [:]
@@ -76,7 +76,7 @@ extension MemoryStore {
   /// some indexes may only be late.
   private func restoreIndexes(of space: SpaceID) {
     let partition = partitions.holding(space)
-    guard outboxes[partition] == nil, space.kind.isRemovable else { return }
+    guard outboxes[partition] == nil, space.kind.hasMembers else { return }
     let standing = (tables[TableAddress(space, .roster)] ?? [:]).sorted { $0.key < $1.key }.compactMap {
       name, text in
       AccountID(name).flatMap { account in
@@ -119,7 +119,7 @@ extension MemoryStore {
   private func isOver(_ space: SpaceID, _ forgotten: MessageID) -> Bool {
     guard (logs[space]?.entries ?? []).isEmpty else { return false }
     if space.kind == .direct { return logs[space]?.lostThrough ?? .zero < forgotten }
-    return space.kind.isRemovable && dates(of: space)?.removedAt != nil
+    return space.kind.hasMembers && dates(of: space)?.removedAt != nil
   }
 
   private func dates(of space: SpaceID) -> SpaceDates? {

@@ -25,7 +25,7 @@ extension RedisStore {
   private func withFewReaders(
     _ spaces: [(space: SpaceID, first: MessageID)]
   ) async throws(StoreError) -> [(space: SpaceID, first: MessageID)] {
-    let kept = spaces.filter { $0.space.kind.isRemovable || $0.space.kind == .direct }
+    let kept = spaces.filter { $0.space.kind.hasMembers || $0.space.kind == .direct }
     let tables = kept.flatMap { [TableAddress($0.space, .roster), TableAddress($0.space, .former)] }
     let counts = try await counts(tables)
     return kept.enumerated().filter { index, _ in

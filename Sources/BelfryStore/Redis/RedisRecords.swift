@@ -52,7 +52,7 @@ extension RedisStore {
 extension RecordAddress {
   /// True for settings. Without this record, the space counts as one that does not exist.
   fileprivate var isOfSpaceWithSettings: Bool {
-    tableAddress.table == .settings && tableAddress.space.kind.isRemovable
+    tableAddress.table == .settings && tableAddress.space.kind.hasMembers
   }
 }
 

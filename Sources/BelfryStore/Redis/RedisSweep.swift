@@ -126,7 +126,7 @@ extension RedisStore {
 
   /// The spaces that were removed, with the settings that say so.
   private func spacesThatAreOver(among spaces: [SpaceID]) async throws(StoreError) -> [SpaceID: String] {
-    let addresses = spaces.filter(\.kind.isRemovable).map { RecordAddress.settings($0) }
+    let addresses = spaces.filter(\.kind.hasMembers).map { RecordAddress.settings($0) }
     if addresses.isEmpty { return [:] }
     let records = try await records(addresses)
     var over: [SpaceID: String] = [:]
@@ -282,7 +282,7 @@ private struct SweepScan {
 
 extension SpaceKind {
   /// The tables whose sizes show that there is work for the sweep.
-  fileprivate var countedTables: [RecordTable] { sweptTables + (isRemovable ? [.channels] : []) }
+  fileprivate var countedTables: [RecordTable] { sweptTables + (hasMembers ? [.channels] : []) }
 }
 
 /// The reply of `sweep_space`.
