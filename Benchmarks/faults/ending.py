@@ -52,18 +52,23 @@ def write_down_losses(stage: Stage) -> None:
         present |= marked_read(history)
     sent = {send.client_id: send for send in history.sends}
     began = {send.id: send.began for send in history.sends if send.id}
+    # A broker that was stopped may have passed on a send long after it had been asked.
+    settled = {send.id: send.ended for send in history.sends if send.id}
     acknowledged = {send.id for send in history.sends if send.outcome == OK}
     concerned: dict[str, set[int]] = {send.id: partitions_of(send.id, *send.to) for send in history.sends if send.id}
     for shown in history.shown:
         send = sent.get(shown.client_id)
         began.setdefault(shown.id, send.began if send else shown.at)
+        settled.setdefault(shown.id, send.ended if send else shown.at)
         concerned.setdefault(shown.id, partitions_of(shown.id)).add(partition(history.account_of(shown.device)))
     for cut in cuts:
         cut.lost_ids.clear()
         cut.excused_ids.clear()
     for id, time in began.items():
         # A disk that is full loses what was sent since; its fault ends when Redis is back.
-        cut = next((cut for cut in cuts if time <= (cut.killed or cut.began) and may_concern(cut, time, concerned[id])), None)
+        cut = next(
+            (cut for cut in cuts if time <= (cut.killed or cut.began) and may_concern(cut, settled[id], concerned[id])), None
+        )
         if not cut or cut.lost_since == FOREVER and id in acknowledged:
             continue
         if id not in present:
@@ -72,9 +77,9 @@ def write_down_losses(stage: Stage) -> None:
             cut.excused_ids.append(id)
 
 
-def may_concern(cut: Fault, time: float, partitions: set[int]) -> bool:
+def may_concern(cut: Fault, settled: float, partitions: set[int]) -> bool:
     """What a failover undoes is of its master's partitions, and no older than what a replica lags behind."""
-    return not cut.undone or time >= cut.began - LAG_SECONDS and not cut.undone.isdisjoint(partitions)
+    return not cut.undone or settled >= cut.began - LAG_SECONDS and not cut.undone.isdisjoint(partitions)
 
 
 def marked_read(history: History) -> set[str]:

@@ -4,6 +4,7 @@ import unittest
 from types import SimpleNamespace
 
 from ..ending import write_down_losses
+from ..sentinel.injections import ALL_PARTITIONS
 from .histories import Story
 
 
@@ -38,6 +39,14 @@ class LossTests(unittest.TestCase):
     def test_what_was_read_may_be_gone_where_redis_removes_it(self):
         self.story.mark(2, began=30)
         self.assertEqual(self.losses({"1", "3"}, include_read=False), [])
+
+    def test_what_a_stopped_broker_passes_on_during_a_failover_may_be_lost(self):
+        self.cut.undone = ALL_PARTITIONS
+        held = self.story.send(4, 1)
+        held.ended = 5.5
+        early = self.story.send(5, 1)
+        early.ended = 3.5
+        self.assertEqual(self.losses({"1", "2", "3"}), ["4"])
 
 
 if __name__ == "__main__":
