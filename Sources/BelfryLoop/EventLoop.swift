@@ -83,16 +83,21 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   /// Runs the loop on the calling thread until `stop()`. A loop runs once.
   package func run() {
-    let (isFree, _) = owner.compareExchange(expected: 0, desired: pthread_self(), ordering: .relaxed)
-    precondition(isFree, "loop \(name) is already running")
-    defer { owner.store(0, ordering: .relaxed) }
-    while !(isStopping && jobs.isEmpty) {
-      iterate()
+    occupyThread {
+      while !hasEnded { iterate(isWaiting: true) }
     }
   }
 
-  private func iterate() {
-    dispatchEvents()
+  /// Makes the calling thread the loop's own for as long as the body takes.
+  private func occupyThread(_ body: () -> Void) {
+    let (isFree, _) = owner.compareExchange(expected: 0, desired: pthread_self(), ordering: .relaxed)
+    precondition(isFree, "loop \(name) is already running")
+    defer { owner.store(0, ordering: .relaxed) }
+    body()
+  }
+
+  private func iterate(isWaiting: Bool) {
+    dispatchEvents(waitingAtMost: isWaiting ? timeoutMilliseconds() : 0)
     fireTimers()
     runJobs()
     areHooksRequired = false
@@ -101,10 +106,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     isRunningHooks = false
   }
 
-  private func dispatchEvents() {
+  private func dispatchEvents(waitingAtMost timeoutMilliseconds: Int32) {
     let count: Int
     do {
-      count = try poller.wait(timeoutMilliseconds: timeoutMilliseconds())
+      count = try poller.wait(timeoutMilliseconds: timeoutMilliseconds)
     } catch {
       // Only a bad epoll descriptor fails here, and the loop alone owns it.
       preconditionFailure("loop \(name) lost its poller: \(error)")
@@ -147,7 +152,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   /// How long to wait for events, rounded up: if it woke early, the loop would spin until the timer is due.
   private func timeoutMilliseconds() -> Int32 {
-    if !jobs.isEmpty || areHooksRequired { return 0 }
+    if isBusy { return 0 }
     guard let earliest = timers.earliest else { return -1 }
     let remaining = ContinuousClock.now.duration(to: earliest)
     guard remaining > .zero else { return 0 }
@@ -157,8 +162,32 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     return Int32(milliseconds)
   }
 
+  /// True if the next iteration has work even if no event comes and no timer is due.
+  private var isBusy: Bool { !jobs.isEmpty || areHooksRequired }
+
   /// No watch has this token: their generations begin at 1.
   private static let inboxToken: UInt64 = 0
+}
+
+// MARK: Without a thread of its own
+
+/// A simulation has many loops on one thread. It asks each loop when there is work, and lets one of them do an iteration.
+/// libuv has the same for programs that embed it: `uv_backend_fd`, `uv_backend_timeout` and `UV_RUN_NOWAIT`.
+///
+/// Only the thread that drives the loop uses these functions, and never between the beginning and the end of `run()`.
+extension EventLoop {
+  /// The descriptor that is readable while events wait for the loop.
+  package var eventDescriptor: Int32 { poller.descriptor }
+
+  /// The time at which the loop has work even if no event comes: now or earlier if it has some already; nil if it waits
+  /// for events alone.
+  package var nextDeadline: ContinuousClock.Instant? { isBusy ? now : timers.earliest }
+
+  /// True if the loop was stopped and has no job left.
+  package var hasEnded: Bool { isStopping && jobs.isEmpty }
+
+  /// Does one iteration on the calling thread, without waiting for events. The loop is current until it returns.
+  package func iterateOnce() { occupyThread { iterate(isWaiting: false) } }
 }
 
 // MARK: On the loop's thread only

@@ -8,6 +8,8 @@ import Glibc
   static let eventsPerWait = 256
 
   private let epoll: Int32
+  /// Readable while events wait: an epoll instance can be polled itself.
+  var descriptor: Int32 { epoll }
   private let events: UnsafeMutableBufferPointer<epoll_event>
 
   init() throws(SystemError) {
