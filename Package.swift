@@ -93,6 +93,12 @@ let package = Package(
       name: "TestKit",
       dependencies: ["CHiredis", "BelfryLoop", "BelfryTransport", "BelfryBytes", "TestCertificates"],
       path: "Tests/TestKit", swiftSettings: rules),
+    // A thread's own clocks and random numbers, in place of the system's.
+    .target(name: "SimulatedMachine", path: "Tests/SimulatedMachine"),
+    // Many machines on one thread, whose order, time and chance follow from a seed.
+    .target(
+      name: "SimulationKit", dependencies: ["SimulatedMachine", "BelfryLoop", "BelfrySystem", "TestKit"],
+      path: "Tests/SimulationKit", swiftSettings: rules),
     // Certificates for tests, and clients of TLS that do what no honest one does.
     .target(
       name: "TestCertificates", path: "Tests/TestCertificates",
@@ -114,6 +120,7 @@ let package = Package(
         "BelfryServer", "BelfryClient", "BelfryTransport", "BelfryBytes", "ModelSamples", "TestKit",
       ]),
     tests("BelfryLoopTests", ["BelfryLoop", "BelfrySystem", "TestKit"]),
+    tests("SimulationTests", ["SimulationKit", "BelfryLoop", "BelfrySystem", "TestKit"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryTransport", "BelfryLoop", "BelfrySystem", "TestKit"]),
     // They start the `belfry` executable itself, so it is built with them.
     tests(
