@@ -120,7 +120,7 @@ let package = Package(
         "BelfryServer", "BelfryClient", "BelfryTransport", "BelfryBytes", "ModelSamples", "TestKit",
       ]),
     tests("BelfryLoopTests", ["BelfryLoop", "BelfrySystem", "TestKit"]),
-    tests("SimulationTests", ["SimulationKit", "BelfryLoop", "BelfrySystem", "TestKit"]),
+    tests("SimulationTests", ["SimulationKit", "BelfryRedis", "BelfryLoop", "BelfrySystem", "TestKit"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryTransport", "BelfryLoop", "BelfrySystem", "TestKit"]),
     // They start the `belfry` executable itself, so it is built with them.
     tests(

@@ -27,9 +27,11 @@ package final class SimulatedHost {
   /// Does something as this machine does it: by its clock, and with its random numbers.
   package func enter<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     simulation.setClocks(wallAhead: wallAhead)
+    simulation.presentHost = self
     let outside = machine_swap_randomness(randomness)
     defer {
       randomness = machine_swap_randomness(outside)
+      simulation.presentHost = nil
       simulation.setClocks(wallAhead: .zero)
     }
     return try body()

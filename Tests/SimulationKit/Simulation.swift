@@ -43,6 +43,9 @@ package final class Simulation {
   private var questions: [pollfd] = []
   private var agenda = Agenda()
   package private(set) var trace = Trace()
+  package private(set) lazy var network = SimulatedNetwork(of: self)
+  /// The machine that does something now; nil between two turns.
+  var presentHost: SimulatedHost?
 
   private init(seed: UInt64) { chance = SeededGenerator(seed: seed) }
 
@@ -67,6 +70,8 @@ package final class Simulation {
     machine_begin(monotonicBeginning, wallBeginning)
     defer { machine_end() }
     let simulation = Simulation(seed: seed)
+    simulation.network.attach()
+    defer { simulation.network.detach() }
     let value = try body(simulation)
     try simulation.checkThatNothingEscaped()
     return value
@@ -127,6 +132,7 @@ extension Simulation {
 
   /// - Returns: false if nothing is left to happen.
   private func step() -> Bool {
+    network.collect()
     var choices = findChoices()
     while choices.isEmpty {
       guard let next = nextTime else { return false }
@@ -171,6 +177,14 @@ extension Simulation {
   private func dueTime(of loop: EventLoop) -> Int64? {
     loop.nextDeadline.map { beginning.duration(to: $0).wholeNanoseconds }
   }
+
+  // MARK: Chance and trace
+
+  /// A number below the limit, which the seed decides.
+  func draw(below limit: Int) -> Int { chance.below(limit) }
+
+  /// Notes bytes that arrive, so that two runs with equal traces have had equal messages.
+  func note(_ bytes: [UInt8]) { trace.note(bytes) }
 
   private func checkThatNothingEscaped() throws {
     let count = machine_escaped_jobs()

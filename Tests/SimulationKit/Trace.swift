@@ -19,6 +19,13 @@ package struct Trace: Sendable, Hashable, CustomStringConvertible {
     steps += 1
   }
 
+  mutating func note(_ bytes: [UInt8]) {
+    // FNV-1a.
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    digest = Self.mix(digest ^ hash)
+  }
+
   package var description: String {
     let inOrder = latest.sorted { $0.time < $1.time }
     let words = inOrder.map { "\($0.what)@\(Double($0.time) / 1_000_000_000)" }
