@@ -56,7 +56,7 @@ package final class Simulation {
   ) throws -> Value {
     let outcome = Mutex<Result<Value, any Error>?>(nil)
     let thread = try SystemThread("simulation") {
-      let result: Result<Value, any Error> = Result { try Self.playHere(seed, body) }
+      let result: Result<Value, any Error> = Result { try Simulation.playHere(seed, body) }
       outcome.withLock { $0 = result }
     }
     thread.join()
