@@ -42,7 +42,7 @@ package final class SimulatedNetwork {
     unsafe machine_set_connector(makeConnection, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  func detach() { unsafe machine_set_connector(nil, nil) }
+  func detach() { machine_set_connector(nil, nil) }
 
   /// Lets the server answer at the address. Connections to an address without a server are refused.
   package func listen(_ server: any SimulatedServer, at address: SimulatedAddress) {
