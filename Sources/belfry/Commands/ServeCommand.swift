@@ -68,9 +68,13 @@ extension CommandFailure {
     let isOption = error.code == .invalidValue && error.place.hasPrefix("--")
     self.init(
       code: error.code.rawValue, detail: "\(error.place): \(error.cause)",
-      advice: error.code == .cannotListen
-        ? "perhaps another program listens there; --listen HOST:PORT or BELFRY_LISTEN names another port"
-        : nil,
+      advice: error.code == .cannotListen ? Self.adviceToListen(error) : nil,
       exitCode: isOption ? .wrongUsage : .refused)
+  }
+
+  private static func adviceToListen(_ error: StartError) -> String {
+    error.cause.contains("in use")
+      ? "perhaps another program listens there; --listen HOST:PORT or BELFRY_LISTEN names another port"
+      : "--listen HOST:PORT or BELFRY_LISTEN must name an address of this machine"
   }
 }
