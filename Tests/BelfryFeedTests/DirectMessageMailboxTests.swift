@@ -38,7 +38,7 @@ import Testing
       try await withReader(of: redis.url) { reader, store in
         let (id, _) = try await send("hello", by: store)
         let found = try await reader.explain(id, account: Self.bob)
-        #expect(found.visible && found.facts.named)
+        #expect(found.visible && found.facts.named == true)
         #expect(found.facts.memberSince == nil && found.facts.memberUntil == nil)
       }
     }
