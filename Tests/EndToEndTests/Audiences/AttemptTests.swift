@@ -40,7 +40,7 @@ extension AudienceScenario {
     var answers: [String: Int] = [:]
     try await prepare(act)
     for (name, person) in people.sorted(by: { $0.key < $1.key }) {
-      let (answer, writes) = try self.try(act.line, by: person)
+      let (answer, writes) = try await self.try(act.line, by: person)
       answers[name] = answer.status
       if (200...299).contains(answer.status) {
         try await prepare(act)
@@ -55,9 +55,13 @@ extension AudienceScenario {
   }
 
   /// - Returns: the answer, and the number of writes. From half a minute after their start, brokers record
-  ///   when they swept a partition; if that came in between, the refused request is tried again.
-  private func `try`(_ line: Line, by person: Person) throws -> (Answer, writes: Int) {
+  ///   when they swept a partition; if that came in between, the refused request is tried again. Brokers also empty
+  ///   the rooms that earlier acts have closed, which is waited for.
+  private func `try`(_ line: Line, by person: Person) async throws -> (Answer, writes: Int) {
     while true {
+      try await eventually("closed rooms are not emptied", within: Broker.patience) {
+        try Writes(redis).roomsToEmpty == 0
+      }
       let before = try Writes(redis)
       let answer = try ask(person, line)
       let after = try Writes(redis)
@@ -75,24 +79,29 @@ struct Writes {
   let sweeps: Substring
   /// The number of items in the outboxes.
   let waiting: Int
+  /// The number of closed rooms with attendees. They are due at once, and open rooms after the time of absence.
+  let roomsToEmpty: Int
 
   private static let tags = Partitions.standard.hashTags
   private static let script = """
     local changes = string.match(redis.call('INFO', 'persistence'), 'rdb_changes_since_last_save:(%d+)')
-    local waiting, sweeps = 0, {}
+    local waiting, rooms, sweeps = 0, 0, {}
+    local soon = redis.call('TIME')[1] * 1000 + 60000
     for number, tag in ipairs(ARGV) do
       local prefix = 'belfry:{' .. tag .. '}:'
       waiting = waiting + redis.call('XLEN', prefix .. 'outbox')
+      rooms = rooms + redis.call('ZCOUNT', prefix .. 'wake', '-inf', soon)
       sweeps[number] = redis.call('HGET', prefix .. 'partition', 'swept-at') or '-'
     end
-    return changes .. ' ' .. waiting .. ' ' .. table.concat(sweeps, ',')
+    return table.concat({ changes, waiting, rooms, table.concat(sweeps, ',') }, ' ')
     """
 
   init(_ redis: RedisServer) throws {
     let words = try redis.command(["EVAL", Self.script, "0"] + Self.tags).split(separator: " ")
-    try #require(words.count == 3)
+    try #require(words.count == 4)
     count = try #require(Int(words[0]))
     waiting = try #require(Int(words[1]))
-    sweeps = words[2]
+    roomsToEmpty = try #require(Int(words[2]))
+    sweeps = words[3]
   }
 }
