@@ -1,6 +1,7 @@
 import BelfryRedis
+import CFunctions
 
-/// The Redis Functions that writes go through, one library made of `Functions/*.lua`.
+/// The Redis Functions that writes go through, one library made of `Functions/*.lua`, which `CFunctions` holds.
 ///
 /// Its name and those of its functions carry a version, so that brokers of two releases work side by
 /// side on one Redis, each with its own. Raise it whenever a function's arguments, replies or effects
@@ -9,21 +10,12 @@ enum FunctionLibrary {
   static let version = 21
   static let name = "belfry_\(version)"
 
-  /// Lua reads the code from the top: a file uses only names from the files before it.
   static let code: [UInt8] = Array("#!lua name=\(name)\n".utf8) + functions
 
   /// The library without its first line.
   static let functions: [UInt8] =
-    Array("local VERSION = \(version)\n".utf8)
-    + PackageResources.partition_lua + PackageResources.ids_lua + PackageResources.records_lua
-    + PackageResources.dedupe_lua + PackageResources.log_lua + PackageResources.read_lua
-    + PackageResources.relay_lua + block(PackageResources.commit_lua) + block(PackageResources.send_lua)
-    + block(PackageResources.sweep_lua) + block(PackageResources.streams_lua)
-    + block(PackageResources.tokens_lua) + block(PackageResources.pushers_lua)
-    + block(PackageResources.copies_lua + PackageResources.push_lua) + block(PackageResources.webhooks_lua)
-
-  /// Wraps a file whose names no later one uses in a block: Lua has room for 200 names in all.
-  private static func block(_ file: [UInt8]) -> [UInt8] { Array("do\n".utf8) + file + Array("end\n".utf8) }
+    // A text that never changes and ends with a zero byte.
+    unsafe Array("local VERSION = \(version)\n".utf8) + Array(String(cString: redis_functions()).utf8)
 
   static var load: RedisCommand { RedisCommand("FUNCTION", "LOAD", "REPLACE", code) }
 
