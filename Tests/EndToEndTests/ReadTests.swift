@@ -50,7 +50,7 @@ extension EndToEnd {
         try await expectGone("after the brokers were restarted")
         await world.redis.kill()
         try await world.redis.start()
-        try await eventually { try laptop.call("GET", "/v1/notifications").status == 200 }
+        for broker in world.brokers { try await broker.waitUntilReady() }
         try await expectGone("after Redis was restarted")
       }
     }

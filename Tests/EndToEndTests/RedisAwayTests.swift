@@ -55,7 +55,8 @@ extension EndToEnd {
         try await eventually { acknowledged.values.count > acknowledgedBefore + 20 }
         isOver.set()
         threads.wait()
-        try await eventually { try owner.send("end", ["serverId": server]).status == 201 }
+        for broker in world.brokers { try await broker.waitUntilReady() }
+        try owner.mustSend("end", ["serverId": server])
 
         #expect(stream.wait(forBody: "end"))
         #expect(acknowledgedBefore > 10)
@@ -118,7 +119,7 @@ extension EndToEnd {
         try await eventually { try Wire(port: broker.port).request("GET", "/healthz").status == 200 }
         #expect(try Wire(port: broker.port).request("GET", "/readyz").status == 503)
         try await redis.start()
-        try await eventually { try Wire(port: broker.port).request("GET", "/readyz").status == 200 }
+        try await broker.waitUntilReady()
         _ = try Person("alice", at: broker).createServer()
         await broker.remove()
       }

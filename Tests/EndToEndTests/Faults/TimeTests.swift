@@ -27,6 +27,7 @@ extension EndToEnd {
           }
         }
         let ended = Self.milliseconds + 1
+        try await world[0].waitUntilReady()
         let id = try #require(receipts[0]["messageServerId"])
         let time = try #require(receipts[0]["time"].flatMap { Int64($0) })
         #expect((began...ended).contains(time))

@@ -85,11 +85,16 @@ final class Broker: @unchecked Sendable {
     let limited = descriptors.map { ["/bin/sh", "-c", "ulimit -n \($0); exec \"$0\" \"$@\""] } ?? []
     process = try ChildProcess(
       limited + [Self.executable, "serve"], environment: environment, output: logPath, folder: folder)
-    guard waits else { return }
+    if waits { try await waitUntilReady() }
+  }
+
+  /// Waits until all loops are connected to Redis. An answer of one loop says nothing of the others, and each connection may
+  /// come to another loop.
+  func waitUntilReady() async throws {
     let deadline = ContinuousClock.now + Self.patience
     while (try? Wire(port: port, tls: tls).request("GET", "/readyz"))?.status != 200 {
       if ContinuousClock.now > deadline || process?.isEnding != false {
-        throw Wire.Failure(description: "the broker does not start:\n\(lastLogLines(of: logPath))")
+        throw Wire.Failure(description: "the broker does not become ready:\n\(lastLogLines(of: logPath))")
       }
       try await Task.sleep(for: .milliseconds(20))
     }
