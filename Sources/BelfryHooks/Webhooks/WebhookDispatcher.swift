@@ -153,10 +153,13 @@ package final class WebhookDispatcher {
     case .failed(let failure):
       statistics.failed += 1
       if rows.fail(endpoint.id, now: .now) { report("webhook fails", endpoint, failure.cause) }
-      await noteFailure(endpoint, failure.cause)
+      let since = await noteFailure(endpoint, failure.cause)
+      await disableIfFailing(endpoint, since: since, failure.cause)
     case .gone:
       statistics.failed += 1
-      await disable(endpoint, because: .gone, "the receiver answered 410")
+      let cause = "it answered with status 410"
+      _ = await noteFailure(endpoint, cause)
+      await disable(endpoint, because: .gone, cause)
     case .notTried: break
     }
     return outcome
@@ -192,14 +195,18 @@ package final class WebhookDispatcher {
     }
   }
 
-  private func noteFailure(_ endpoint: WebhookEndpoint, _ cause: String) async {
-    let now = WallClock.nowMilliseconds()
-    let since = await watch(endpoint.id) {
+  /// - Returns: since when there have been nothing but failures; nil if that could not be noted.
+  private func noteFailure(_ endpoint: WebhookEndpoint, _ cause: String) async -> Int64? {
+    await watch(endpoint.id) {
       try await store.noteWebhookFailure(
-        endpoint.id, cause, nowMilliseconds: now, gapMilliseconds: RetrySchedule.runGapMilliseconds)
+        endpoint.id, cause, nowMilliseconds: WallClock.nowMilliseconds(),
+        gapMilliseconds: RetrySchedule.runGapMilliseconds)
     }
+  }
+
+  private func disableIfFailing(_ endpoint: WebhookEndpoint, since: Int64?, _ cause: String) async {
     // A success of this loop may not be noted yet.
-    guard let since, now - since >= RetrySchedule.failingMaxMilliseconds,
+    guard let since, WallClock.nowMilliseconds() - since >= RetrySchedule.failingMaxMilliseconds,
       succeededAt[endpoint.id] ?? 0 < since
     else { return }
     await disable(endpoint, because: .failing, cause)

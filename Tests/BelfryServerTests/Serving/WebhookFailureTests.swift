@@ -101,6 +101,34 @@ import Testing
     }
   }
 
+  /// The copy would be tried again in an hour.
+  @Test(arguments: ["test", "url"])
+  func aPassedTestOrAnotherURLReleasesWhatWaits(by way: String) async throws {
+    let failing = Shared(true)
+    let server = try ScriptedServer { _, _ in [.kept(failing.withLock { $0 } ? 500 : 200), .next] }
+    try await withBroker(
+      configure: {
+        $0.allowedNetworks = try [#require(IPNetwork("127.0.0.0/8"))]
+        $0.retryDelaysSeconds = [3_600]
+      }
+    ) { broker async throws in
+      let (id, _) = try register(server, at: broker)
+      let sent = try send(broker, #""toAccids":["bob"],"body":"1""#)
+      try await eventually { try show(broker, id)["failingSince"] != nil }
+      failing.withLock { $0 = false }
+      let token = try broker.token("app", .app)
+      if way == "test" {
+        let tested = try broker.ask("POST", "/v1/webhooks/\(id)/test", as: token)
+        #expect(tested.json["delivered"] == true)
+      } else {
+        let url = #"{"url":"\#(server.url)/moved"}"#
+        #expect(try broker.ask("PATCH", "/v1/webhooks/\(id)", as: token, url).status == 200)
+      }
+      try await eventually { ids(server).filter { $0 == sent }.count == 2 }
+      try await eventually { try show(broker, id)["failingSince"] == nil }
+    }
+  }
+
   @Test func goneDisablesAndEnablingGoesOnWhereItStood() async throws {
     let gone = Shared(true)
     let server = try ScriptedServer { _, _ in [.kept(gone.withLock { $0 } ? 410 : 200), .next] }
@@ -109,6 +137,7 @@ import Testing
       let first = try send(broker, #""toAccids":["bob"],"body":"1""#)
       try await eventually { try show(broker, id)["enabled"] == false }
       #expect(try show(broker, id)["disabledBecause"] == "gone")
+      #expect(try show(broker, id)["failure"]?.text?.contains("410") == true)
       let second = try send(broker, #""toAccids":["bob"],"body":"2""#)
       try await Task.sleep(for: .milliseconds(800))
       #expect(server.requests.count == 1)

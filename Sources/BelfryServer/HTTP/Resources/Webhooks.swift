@@ -65,9 +65,7 @@ enum Webhooks {
   ) async throws(Refusal) -> HTTPResponse {
     try await refresh(services)
     let endpoints = Array(services.broker.webhooks.all.prefix(limit))
-    let healths = try await reading { () async throws(StoreError) in
-      try await services.administration.webhookHealths(of: endpoints.map(\.id))
-    }
+    let healths = try await healths(of: endpoints.map(\.id), services)
     let webhooks = zip(endpoints, healths).map { JSONValue.object(members(of: $0, health: $1)) }
     return .page("webhooks", webhooks, cursor: nil)
   }
@@ -79,13 +77,10 @@ enum Webhooks {
   ) async throws(Refusal) -> HTTPResponse {
     let url = try url.map { text throws(Refusal) in try read(text, services) }
     let spaces = try spaces.map { names throws(Refusal) in try read(spaces: names) }
-    if enabled == true {
-      // A webhook that is enabled again may fail for the full number of days once more. Otherwise the next
-      // failure would disable it again.
-      try await reading { () async throws(StoreError) in
-        try await services.administration.endWebhookFailures(id)
-      }
-    }
+    // The receiver is said to be well again, or it is another one.
+    let isFresh = enabled == true || url != nil
+    // It may fail for the full number of days once more. Otherwise the next failure would disable the webhook again.
+    if isFresh { try await endFailures(of: id, services) }
     let endpoint = try await change(id, services) { endpoint in
       if let url { endpoint.url = url }
       // An empty filter copies all.
@@ -95,12 +90,8 @@ enum Webhooks {
       if let format { endpoint.format = format }
       if let enabled { endpoint.disabledBecause = enabled ? nil : .asked }
     }
-    if enabled == true {
-      // The receiver is said to be well again, and no success will tell how long it was not.
-      try await reading { () async throws(StoreError) in
-        try await services.administration.hastenWebhook(id, version: WebhookEndpoints.newVersion())
-      }
-    }
+    // No success will tell how long the receiver was not well.
+    if isFresh { try await hasten(id, services) }
     return .json(.object(try await members(of: endpoint, services)))
   }
 
@@ -142,7 +133,14 @@ enum Webhooks {
     let event = WebhookEvent(
       test: "test_\(services.clientIDs.next())", nowMilliseconds: WallClock.nowMilliseconds())
     switch await services.outbound.deliver(event, to: endpoint, timeout: .milliseconds(timeout)) {
-    case .delivered(let status): return .json(["delivered": true, "status": .integer(Int64(status))])
+    case .delivered(let status):
+      // The receiver is well again, so no copy waits for the hours of its next attempt.
+      let healths = try await healths(of: [id], services)
+      if healths.first?.failingSince != nil {
+        try await endFailures(of: id, services)
+        try await hasten(id, services)
+      }
+      return .json(["delivered": true, "status": .integer(Int64(status))])
     case .gone:
       return .json(["delivered": false, "status": 410, "failure": "it answered with status 410"])
     case .failed(let failure):
@@ -173,6 +171,27 @@ enum Webhooks {
       spaces.insert(space)
     }
     return spaces
+  }
+
+  private static func healths(
+    of ids: [EntityID], _ services: LoopServices
+  ) async throws(Refusal) -> [WebhookHealth] {
+    try await reading { () async throws(StoreError) in
+      try await services.administration.webhookHealths(of: ids)
+    }
+  }
+
+  private static func endFailures(of id: EntityID, _ services: LoopServices) async throws(Refusal) {
+    try await reading { () async throws(StoreError) in
+      try await services.administration.endWebhookFailures(id)
+    }
+  }
+
+  /// Makes all copies that wait for the webhook due at once.
+  private static func hasten(_ id: EntityID, _ services: LoopServices) async throws(Refusal) {
+    try await reading { () async throws(StoreError) in
+      try await services.administration.hastenWebhook(id, version: WebhookEndpoints.newVersion())
+    }
   }
 
   /// The webhook as it is now: another broker may have changed it.
@@ -221,9 +240,7 @@ enum Webhooks {
   private static func members(
     of endpoint: WebhookEndpoint, _ services: LoopServices, withSecret: Bool = false
   ) async throws(Refusal) -> JSONObject {
-    let healths = try await reading { () async throws(StoreError) in
-      try await services.administration.webhookHealths(of: [endpoint.id])
-    }
+    let healths = try await healths(of: [endpoint.id], services)
     var members = members(of: endpoint, health: healths.first ?? WebhookHealth())
     if withSecret { members["secret"] = .string(endpoint.secret.text) }
     return members
