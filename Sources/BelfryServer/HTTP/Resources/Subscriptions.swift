@@ -49,7 +49,9 @@ enum Subscriptions {
     let space = SpaceID.server(server)
     let actor = try request.actor
     _ = try request.known().account()
-    _ = try await SpaceView<ServerRecord>(request, of: space, for: { _ in .members }, services)
+    let view = try await SpaceView<ServerRecord>(request, of: space, for: { _ in .members }, services)
+    // A back end may look for any account. Only a member can subscribe.
+    guard view.member != nil else { throw .notMember(of: space) }
     let channels = try await reading { () async throws(StoreError) in
       try await services.store.everyRecord(of: TableAddress(space, .channels), perPage: Limits.pageMembers)
     }
