@@ -27,6 +27,13 @@ package struct NodeMemory: Sendable, Hashable {
   private static let headroomMinBytes = 1 << 20
 }
 
+/// A setting of Redis by which it may lose what it has acknowledged. The raw value is the reason that operators read.
+package enum DataRisk: String, Sendable, Hashable, CaseIterable {
+  /// A restart loses everything since the last snapshot.
+  case noLog = "a node has no append-only file (appendonly no)"
+  case eviction = "a node drops keys when its memory is full (maxmemory-policy is not noeviction)"
+}
+
 /// The room that Redis has for writes, as one look at all nodes has found it.
 package struct RedisRoom: Sendable, Hashable {
   /// The memory of each node that answered.
@@ -35,11 +42,15 @@ package struct RedisRoom: Sendable, Hashable {
   package var isDiskFull: Bool
   /// The number of partitions that no connected node serves.
   package var partitionsAway: Int
+  package var risks: Set<DataRisk>
 
-  package init(memory: [NodeMemory] = [], isDiskFull: Bool = false, partitionsAway: Int = 0) {
+  package init(
+    memory: [NodeMemory] = [], isDiskFull: Bool = false, partitionsAway: Int = 0, risks: Set<DataRisk> = []
+  ) {
     self.memory = memory
     self.isDiskFull = isDiskFull
     self.partitionsAway = partitionsAway
+    self.risks = risks
   }
 
   /// The used part of the limit, on the node with the least room; nil if no node has a limit.

@@ -2,13 +2,14 @@ import BelfryRedis
 import BelfryStore
 import Synchronization
 
-/// Work that is not done, as the broker last saw it: writes that Redis refuses, or would if it ran, and the
-/// sweep while there is doubt about Redis's clock. The beginning and the end of each are reported once.
+/// The condition of Redis, as the broker last saw it: writes that Redis refuses, or would if it ran, settings by which it may
+/// lose what it has acknowledged, and the sweep, which is paused while there is doubt about Redis's clock. The beginning and the end of each are reported once.
 final class RedisCondition: Sendable {
   typealias Report = @Sendable (_ event: String, _ facts: KeyValuePairs<String, String>) -> Void
 
   private struct Content {
     var refusedWrites: Set<WriteRefusal> = []
+    var risks: Set<DataRisk> = []
     var memoryUsedShare: Double?
     var hasEndedOnFullDisk = false
     var signs = MemorySigns()
@@ -32,13 +33,26 @@ final class RedisCondition: Sendable {
   /// - Returns: the reasons for which Redis refuses writes.
   @discardableResult
   func note(_ room: RedisRoom) -> Set<WriteRefusal> {
-    change { content in
+    note(room.risks)
+    return change { content in
       content.memoryUsedShare = room.memoryUsedShare
       var refused = room.refusals
       let wasFull = content.refusedWrites.contains(.memory)
       if content.signs.isMemoryFull(wasFull: wasFull, room) { refused.insert(.memory) }
       if content.hasEndedOnFullDisk { refused.insert(.disk) }
       content.refusedWrites = refused
+    }
+  }
+
+  private func note(_ risks: Set<DataRisk>) {
+    let before = content.withLock { content in
+      defer { content.risks = risks }
+      return content.risks
+    }
+    for risk in DataRisk.allCases where before.contains(risk) != risks.contains(risk) {
+      report(
+        risks.contains(risk) ? "redis may lose acknowledged data" : "redis no longer risks acknowledged data",
+        ["reason": risk.rawValue])
     }
   }
 

@@ -66,6 +66,7 @@ extension RedisStore {
       do throws(StoreError) {
         let info = try reading(at: "room") { () throws(RedisError) in try RedisInfo(try result.get()) }
         room.memory.append(NodeMemory(info))
+        room.risks.formUnion(Self.risks(in: info))
         mayDiskBeFull = mayDiskBeFull || Self.hasDiskError(info)
       } catch {
         failure = error
@@ -80,6 +81,13 @@ extension RedisStore {
 
   private static func hasDiskError(_ info: RedisInfo) -> Bool {
     info["aof_last_write_status"] == "err" || info["rdb_last_bgsave_status"] == "err"
+  }
+
+  private static func risks(in info: RedisInfo) -> Set<DataRisk> {
+    var risks: Set<DataRisk> = []
+    if info["aof_enabled"] == "0" { risks.insert(.noLog) }
+    if info["maxmemory"] != "0", info["maxmemory_policy"] != "noeviction" { risks.insert(.eviction) }
+    return risks
   }
 
   /// True if Redis refuses writes because of its disk. Whether it does so after an error of its disk depends

@@ -35,6 +35,22 @@ import Testing
       ])
   }
 
+  @Test func aSettingThatMayLoseDataIsReportedOnce() {
+    let lines = Lines()
+    let condition = RedisCondition { lines.note($0, $1) }
+    for risks: Set<DataRisk> in [[.noLog], [.noLog], [.noLog, .eviction], [.eviction], [], []] {
+      condition.note(RedisRoom(risks: risks))
+    }
+    let (log, eviction) = (DataRisk.noLog.rawValue, DataRisk.eviction.rawValue)
+    #expect(
+      lines.all == [
+        "redis may lose acknowledged data reason=\(log)",
+        "redis may lose acknowledged data reason=\(eviction)",
+        "redis no longer risks acknowledged data reason=\(log)",
+        "redis no longer risks acknowledged data reason=\(eviction)",
+      ])
+  }
+
   @Test func aRedisThatHasEndedOnAFullDiskRefusesWritesUntilItAnswers() {
     let lines = Lines()
     let condition = RedisCondition { lines.note($0, $1) }
