@@ -66,11 +66,26 @@ import Testing
         "tls.keyFile: it is needed, because tls.certificateFile is set"
       ),
       (["BELFRY_REDIS": "rediss://localhost?ca=/nowhere.pem"], "redis: /nowhere.pem"),
+      (
+        ["BELFRY_EMBEDDED_REDIS_CONFIG_FILE": "/nowhere.conf"],
+        "embeddedRedis.configFile: /nowhere.conf: cannot read it"
+      ),
     ] {
       let outcome = try run([], environment.merging(secret) { $1 })
       #expect(outcome.code == 2)
       #expect(outcome.err.contains(words), "\(outcome.err)")
     }
+  }
+
+  @Test func `an address that a broker never connects to is remarked on`() throws {
+    let outcome = try run(
+      [],
+      [
+        "BELFRY_SECRET": String(repeating: "s", count: 32),
+        "BELFRY_TOKENS_JWKS_URL": "https://10.0.0.1/keys.json",
+      ])
+    #expect(outcome.code == 0)
+    #expect(outcome.err.contains("tokens.jwksUrl cannot lead to 10.0.0.1"), "\(outcome.err)")
   }
 
   @Test func `no secret and no password is shown`() throws {

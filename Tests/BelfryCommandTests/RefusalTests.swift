@@ -175,6 +175,7 @@ import Testing
     #expect(outcome.code == 1)
     #expect(outcome.err.contains("cannotListen") && outcome.err.contains("--listen HOST:PORT"))
     #expect(!(outcome.out + outcome.err).contains("redis-server started"))
+    #expect(!FileManager.default.fileExists(atPath: folder.path))
   }
 
   @Test func `a wrong field is called by its option`() throws {

@@ -131,6 +131,15 @@ import Testing
     }
   }
 
+  @Test func `serve says if there are more mistakes, and what names them`() throws {
+    try withFolder { folder in
+      let outcome = try Executable(token: nil).run(
+        "serve", "--data", folder, "--listen", "nowhere", "--loops", "0")
+      #expect(outcome.code == 2)
+      #expect(outcome.err.contains("the configuration has 2 mistakes; belfry check-config names all of them"))
+    }
+  }
+
   /// Nobody listens at the address of its Redis, and it still starts.
   @Test func `a second signal ends it at once`() throws {
     try withFolder { folder in

@@ -1,5 +1,6 @@
 import BelfryBytes
 import BelfryHooks
+import BelfryOutbound
 import BelfryRedis
 
 /// A configuration as `belfry serve` would read it, with all its mistakes. It lets operators check a
@@ -59,11 +60,32 @@ package struct ConfigurationReport: Sendable, Hashable {
     mistakes += unreadable
     if unreadable.isEmpty { check(configuration.tls) }
     if let mistake = VAPIDKey.findUnreadable(configuration.push) { mistakes.append(mistake) }
+    checkKeySet(of: configuration)
     if let url = configuration.redisURL { return check(redis: url) }
+    check(configuration.embeddedRedis)
+  }
+
+  /// A broker would start, and never get the keys.
+  private mutating func checkKeySet(of configuration: Configuration) {
+    let policy = AddressPolicy(allowedNetworks: configuration.allowedNetworks)
+    guard let url = configuration.tokens.jwksURL, let cause = policy.refusal(of: url) else { return }
+    remarks.append("tokens.jwksUrl \(cause)")
+  }
+
+  private mutating func check(_ settings: EmbeddedRedisSettings) {
     do throws(StartError) {
-      _ = try RedisExecutable.find(configuration.embeddedRedis.server)
+      _ = try StartError.naming("embeddedRedis.server") { () throws(StartError) in
+        try RedisExecutable.find(settings.server)
+      }
     } catch {
-      mistakes.append(StartError(error.code, error.cause, at: "embeddedRedis.server: \(error.place)"))
+      mistakes.append(error)
+    }
+    do throws(StartError) {
+      _ = try StartError.naming("embeddedRedis.configFile") { () throws(StartError) in
+        try RedisLaunch.namedConfigFile(settings)
+      }
+    } catch {
+      mistakes.append(error)
     }
   }
 

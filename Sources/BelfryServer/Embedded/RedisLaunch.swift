@@ -72,18 +72,22 @@ final class RedisLaunch: Sendable {
     }
   }
 
+  /// The full path of the file that operators have named; nil if they named none.
+  static func namedConfigFile(_ settings: EmbeddedRedisSettings) throws(StartError) -> String? {
+    guard let path = settings.configFile else { return nil }
+    guard unsafe access(path, R_OK) == 0, let resolved = unsafe realpath(path, nil) else {
+      throw .refused(.unreadableFile, "cannot read it", at: path)
+    }
+    defer { unsafe free(resolved) }
+    return unsafe String(cString: resolved)
+  }
+
   /// The file is written at a start if Belfry's settings have changed, so that an upgrade also brings its settings. Otherwise
   /// it is left alone: a broker must start while its disk is full too.
   private static func configFile(
     _ settings: EmbeddedRedisSettings, in redisFolder: String
   ) throws(StartError) -> String {
-    if let path = settings.configFile {
-      guard let resolved = unsafe realpath(path, nil) else {
-        throw .refused(.unreadableFile, "cannot read it", at: path)
-      }
-      defer { unsafe free(resolved) }
-      return unsafe String(cString: resolved)
-    }
+    if let resolved = try namedConfigFile(settings) { return resolved }
     let path = redisFolder + "/redis.conf"
     if (try? SmallFile.read(path, sizeMaxBytes: 1 << 20)) == RedisDefaults.configuration { return path }
     try SmallFile.replace(path, with: RedisDefaults.configuration, mode: 0o600, orThrow: .dataFolderUnusable)

@@ -16,6 +16,8 @@ package enum Serve {
     for remark in Configuration.remarks(on: configuration, from: places, options, environment) {
       Log.line(remark)
     }
+    // Before anything is written: a broker that cannot listen leaves no folder, and has no Redis to stop again.
+    try Broker.checkListening(on: configuration.listen)
     let folder = try DataFolder(opening: configuration.dataFolder)
     if configuration.secret == .dataFolder { try SecretFolder(inDataFolder: folder.path).makeIfMissing() }
     let path = folder.path
@@ -33,8 +35,6 @@ package enum Serve {
         freeDiskBytes: { embedded?.freeDiskBytes }, lookAtDisk: embedded.map { $0.lookAtDisk })
     }
     guard let url = configuration.redisURL else {
-      // This is checked before Redis is started. A broker that cannot listen would have to stop Redis again.
-      try Broker.checkListening(on: configuration.listen)
       let redis = try EmbeddedRedis(in: folder, settings: configuration.embeddedRedis, report: log)
       try redis.start()
       defer { redis.stop() }

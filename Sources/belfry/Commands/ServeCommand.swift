@@ -18,10 +18,16 @@ extension Command {
         "serve --listen 0.0.0.0:8080 --redis redis://redis:6379", "for other machines, on a separate Redis"),
     ],
     run: { invocation in
+      let (options, environment) = (invocation.arguments.serveOptions, invocation.environment)
       do {
-        try await Serve.run(invocation.arguments.serveOptions, environment: invocation.environment)
+        try await Serve.run(options, environment: environment)
       } catch let error as StartError {
-        throw CommandFailure(error)
+        var failure = CommandFailure(error)
+        let count = ConfigurationReport(options, environment: environment).mistakes.count
+        if count > 1 {
+          failure.advice = "the configuration has \(count) mistakes; belfry check-config names all of them"
+        }
+        throw failure
       }
     })
 }
