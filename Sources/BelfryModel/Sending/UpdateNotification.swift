@@ -126,8 +126,8 @@ extension Refusal {
   package static func noNotification(_ id: MessageID) -> Refusal {
     Refusal(
       .notFound,
-      "you can see no notification \(id). A notification is removed when it is recalled, when all its receivers have read it, "
-        + "or when it expires", field: "messageServerId")
+      "notification \(id) does not exist, or you cannot see it. A notification is removed when it is recalled, when all its "
+        + "receivers have read it, or when it expires", field: "messageServerId")
   }
 }
 
