@@ -56,7 +56,7 @@ extension Consumer {
     var last: LiveEvent?
     if hasOthers {
       // Shown to its end. If each change had it begin again, a client of an account that changes often would never see the end.
-      last = try await beginAnew(snapshot, at: cursor, floor, on: basis)
+      last = try await startOver(snapshot, at: cursor, floor, on: basis)
       // The cursor may have been set back meanwhile, which must not be undone below.
       guard last != nil, mayFinish(basis) else { return false }
       // Nothing that was read is left with the client.
@@ -232,7 +232,7 @@ extension Consumer {
   /// True if the client was shown something by other preferences than the present ones. A store that lost its last writes
   /// may have gone back to earlier ones.
   private func hasBeenShown(before change: MessageID, _ snapshot: FeedSnapshot) -> Bool {
-    if mustStartOver || output.cursor.isBeginningAnew || snapshot.hasForgotten(output.cursor) { return true }
+    if mustStartOver || output.cursor.isStartingOver || snapshot.hasForgotten(output.cursor) { return true }
     if let preferredSince { return change != preferredSince }
     // The cursor of a client that returns may be from before the account's partition had any id.
     return isResuming && change > output.cursor.indexed && change != output.cursor.preferred
@@ -245,10 +245,10 @@ extension Consumer {
   /// - Returns: the last event, which is to be sent with the cursor of a client that was shown all. Without it a client that is
   ///   cut off before anything else happens would be shown everything each time that it comes back. Nil if something changed
   ///   meanwhile and the catch-up has to begin again.
-  private func beginAnew(
+  private func startOver(
     _ snapshot: FeedSnapshot, at cursor: FeedCursor, _ floor: MessageID, on basis: CatchUpBasis
   ) async throws(StoreError) -> LiveEvent? {
-    output.cursor.beginAnew()
+    output.cursor.startOver()
     let current = snapshot.view.preferences.current(nowMilliseconds: snapshot.takenAtMilliseconds)
     var last: LiveEvent? = .preferences(current)
     let isShown = try await showAgain(snapshot, .last, from: cursor, floor, holdingBack: &last, on: basis)

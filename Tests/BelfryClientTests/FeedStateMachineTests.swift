@@ -108,7 +108,7 @@ import Testing
     #expect(machine.next() == .end(nil))
   }
 
-  @Test func `an expired token is asked for anew`() throws {
+  @Test func `another token is asked for once one has expired`() throws {
     var machine = connected(cursor: "c0")
     machine.received(
       Data("event: kicked\ndata: {\"reason\":\"tokenExpired\",\"retry\":false}\n\n".utf8), random: 0)

@@ -234,7 +234,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `the token is asked for anew every time`() async throws {
+  @Test func `the token is asked for each time`() async throws {
     let server = try ScriptedServer { _, _ in [.answer(200, "{}")] }
     let tokens = TokenSource()
     let client = BelfryClient(baseURL: server.url, token: { await tokens.next() })

@@ -10,7 +10,7 @@ import Testing
 @Suite struct LaggingSpacesTests {
   /// The client was cut off while it was shown again what its account still wants to hear. Then all of its spaces are new to
   /// its cursor.
-  @Test func whoBeginsAnewIsShownEachOnce() async throws {
+  @Test func aStreamThatStartsOverIsShownEachOnce() async throws {
     try await withLaggingStage { stage in
       for server in stage.servers { try await stage.join(server, runner: stage.runner) }
       try await stage.openAndSettle { $0.held.count >= stage.servers.count }

@@ -8,8 +8,8 @@ import Testing
 
 /// A server that was cut off sends its live messages once it is heard again, after all that its successor has sent.
 @Suite struct LateMessageTests {
-  /// - Parameter isHeardAnew: the channels were lost in between, so the late message is the first one after that.
-  @Test(arguments: [false, true]) func nothingIsShownAgain(isHeardAnew: Bool) async throws {
+  /// - Parameter isHeardAgain: the channels were lost in between, so the late message is the first one after that.
+  @Test(arguments: [false, true]) func nothingIsShownAgain(isHeardAgain: Bool) async throws {
     let (received, sent) = try await withStage { stage in
       try await eventually { stage.live.isSubscribed(.personal("bob")) }
       var sent = [try await stage.send("a1"), try await stage.send("a2")]
@@ -17,7 +17,7 @@ import Testing
       let late = try #require(stage.live.arrived.last { $0.message.entryID == sent[1] })
       for number in 0..<9 { sent.append(try await stage.send("b\(number)")) }
       try await stage.waitUntilShown(sent)
-      if isHeardAnew {
+      if isHeardAgain {
         var isHeard = false
         stage.hub.onHearingAgain = { isHeard = true }
         stage.live.breakOff()

@@ -60,7 +60,7 @@ struct ServerMembershipTests {
     #expect(desk.refusal(of: ServerDesk.answerInvitation(of: "sam", true))?.code == .notFound)
   }
 
-  @Test mutating func invitingAgainBeginsAnew() throws {
+  @Test mutating func invitingAgainStartsOver() throws {
     try desk.carryOut(ServerDesk.invite(ServerDesk.adam, ["sam"]))
     desk.nowMilliseconds += desk.limits.invitationMilliseconds - 1
     try desk.carryOut(ServerDesk.invite(ServerDesk.olivia, ["sam"], ""))

@@ -57,19 +57,19 @@ import Testing
   }
 
   /// Its nodes count from the beginning again, and would not be believed for ever.
-  @Test func aClusterThatWasMadeAnewIsBelievedInTheEnd() {
+  @Test func aClusterThatWasMadeAgainIsBelievedInTheEnd() {
     var machine = TopologyStateMachine(seed: seed)
     _ = machine.take(TopologyAnswer(map(["a", "b"]), epoch: 70))
-    let anew = TopologyAnswer(map(["b", "a"]), epoch: 6)
+    let again = TopologyAnswer(map(["b", "a"]), epoch: 6)
     for _ in 1..<TopologyStateMachine.olderAnswersMax {
-      let taken = [machine.take(anew), machine.take(TopologyAnswer(map(["x"]), epoch: 5, isServing: false))]
+      let taken = [machine.take(again), machine.take(TopologyAnswer(map(["x"]), epoch: 5, isServing: false))]
       #expect(taken == [false, false])
     }
     // One of the known epoch is among them.
     _ = machine.take(TopologyAnswer(map(["a", "b"]), epoch: 70))
-    for _ in 1..<TopologyStateMachine.olderAnswersMax { _ = machine.take(anew) }
+    for _ in 1..<TopologyStateMachine.olderAnswersMax { _ = machine.take(again) }
     #expect(machine.map == map(["a", "b"]))
-    let last = machine.take(anew)
+    let last = machine.take(again)
     #expect(last && machine.map == map(["b", "a"]))
   }
 

@@ -108,7 +108,7 @@ import Testing
   }
 
   /// In the middle of it the process is another one, as far as the store knows: all is read again, and given once.
-  @Test func whatIsNeededWholeIsReadAnew() async throws {
+  @Test func whatIsNeededWholeIsReadAgain() async throws {
     try await withBroker { broker, redis in
       try await broker.fill(0..<3_000)
       async let reading = broker.fields(perPage: 1)
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func aWalkBeginsAnewInAnotherProcess() {
+  @Test func aWalkStartsOverInAnotherProcess() {
     var hashScan = HashScan()
     var taken = [hashScan.take("5", of: "a"), hashScan.take("9", of: "a")]
     #expect(taken == [true, true] && hashScan.cursor == "9")

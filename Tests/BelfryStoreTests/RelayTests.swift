@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func whoComesBackIsAddedAnewAndWhoLeavesIsNot() async throws {
+  @Test func whoComesBackIsAddedAgainAndWhoLeavesIsNot() async throws {
     try await withBroker { broker, _ in
       var added: [MessageID] = []
       for (sequence, change) in [Self.joined, Self.left, Self.joined].enumerated() {

@@ -119,7 +119,7 @@ def channels(teller, server):
 
 def notifications(teller, server, channel):
     show, quiet = teller.show, teller.quiet
-    teller.chapter("Notifications", "Bob has read what the above has told him, and begins anew.")
+    teller.chapter("Notifications", "Bob has read what the above has told him, and starts over.")
     quiet("notificationRead", "bob", body={"upTo": teller.newest("bob")})
     sent = show(
         "notificationSend", "alice",

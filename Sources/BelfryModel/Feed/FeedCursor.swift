@@ -182,15 +182,15 @@ package struct FeedCursor: Sendable, Hashable {
   /// Marks that the client has been told to drop its notifications, and that the remaining ones are being
   /// shown again. A client that comes back with such a cursor is told so once more, even if the account's
   /// preferences have changed again.
-  package mutating func beginAnew() {
+  package mutating func startOver() {
     rendered.forget()
-    (indexed, preferred) = (Self.anew, .zero)
+    (indexed, preferred) = (Self.startingOver, .zero)
   }
 
-  package var isBeginningAnew: Bool { indexed == Self.anew }
+  package var isStartingOver: Bool { indexed == Self.startingOver }
 
   /// An id before any that an index can have.
-  private static let anew = MessageID(raw: 1)
+  private static let startingOver = MessageID(raw: 1)
 
   /// Goes back in the account's index to `id`.
   package mutating func goBack(indexedTo id: MessageID) {

@@ -169,7 +169,7 @@ final class StreamRegistry {
   private func tellAll() async throws(StoreError) {
     while true {
       if registration == nil, !streams.isEmpty {
-        try await registerAnew()
+        try await registerAgain()
       } else if let registration, isRenewalDue {
         isRenewalDue = false
         let isKnown = try await store.renew(registration)
@@ -193,7 +193,7 @@ final class StreamRegistry {
 
   /// Begins a new registration. The previous one ends afterwards, and with it the streams that were closed in
   /// the meantime.
-  private func registerAnew() async throws(StoreError) {
+  private func registerAgain() async throws(StoreError) {
     registrations += 1
     let before = lastRegistration
     (unanswered, closedLater) = ([], [])
