@@ -143,10 +143,23 @@ end
 -- Gives the id after one of `ms` and `low`: now, or right after it if the clock has not moved on since, or
 -- was set back. A sequence that runs over borrows the next millisecond. `base` is the first sequence of the
 -- partition.
-local function next_id(now, ms, low, base)
-  if now > ms then return now, base end
-  if low < base + SEQUENCES - 1 then return ms, low + 1 end
-  return ms + 1, base
+--
+-- Each history begins the ids of a millisecond with another sequence. While an old master does not know of the new one, both
+-- give ids of the same milliseconds. If both began with 0, two notifications would have one id, and a device that was shown
+-- the first would take the second for known.
+local next_id
+do
+  local BEGINNINGS = 2048 -- half of the sequences, so that as many are left
+  local beginning
+
+  function next_id(now, ms, low, base)
+    if now > ms then
+      beginning = beginning or (tonumber(string.sub(current_history(), 1, 4), 16) or 0) % BEGINNINGS
+      return now, base + beginning
+    end
+    if low < base + SEQUENCES - 1 then return ms, low + 1 end
+    return ms + 1, base
+  end
 end
 
 -- Parses a space's field of the hash: the last entry of its log, followed by the id up to which entries are
