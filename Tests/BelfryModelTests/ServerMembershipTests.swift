@@ -68,7 +68,7 @@ struct ServerMembershipTests {
     let waiting = try #require(request(.invitation, of: "sam"))
     #expect(
       RecordJSON.value(RequestRecord.self, waiting.rest)
-        == RequestRecord(.invitation, of: "sam", inviters: ["adam", "olivia"]))
+        == RequestRecord(.invitation, of: "sam", inviters: ["adam", "olivia"], message: "come"))
     #expect(desk.refusal(of: ServerDesk.answerInvitation(of: "sam", true)) == nil)
   }
 

@@ -22,6 +22,8 @@ extension Draft {
         throw Refusal(.conflict, "another invitation or application is pending under the id \(id.text)")
       }
       request.keepInviters(of: waiting)
+      // A second inviter who says nothing does not take back the words of the first. An applicant may.
+      if request.kind != .application { request.message = request.message ?? waiting.message }
     }
     let text = ExpiringText(
       expiresAtMilliseconds: nowMilliseconds + milliseconds, rest: try RecordJSON.text(request))
