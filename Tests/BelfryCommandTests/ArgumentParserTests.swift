@@ -94,6 +94,7 @@ import Testing
     #expect(refusal("great", "--muf")?.suggestion == "--muffled")
     #expect(refusal("great", "--colour") == UsageError("there is no option --colour"))
     #expect(refusal("great", "-by")?.suggestion == "--by")
+    #expect(refusal("great", "--by-account", "a")?.suggestion == "--by ACCID")
   }
 
   @Test func `a wrong choice is named with the nearest one there is`() {

@@ -30,6 +30,7 @@ import Testing
     (["webhook", "create", "--url", "https://a.example"], "--url names the broker"),
     (["resend", "382919632803229696", "--body", "x"], "repeat all options of the send with its --client-id"),
     (["send", "--to", "bob", "--body", "x", "--push-content", "y"], "--push-content needs --push"),
+    (["group", "create", "--name", "x"], "(privateOwnerInvites or privateMembersInvite or"),
   ])
   func `no hint leads further into the mistake`(words: [String], said: String) throws {
     let outcome = try Executable().run(words)

@@ -50,7 +50,9 @@ struct ArgumentParser {
     try checkOperands()
     for option in command.options where option.isRequired && values[option.name] == nil {
       let confused = option.name == "link" && values["url"] != nil ? "; --url names the broker" : ""
-      throw UsageError("--\(option.name) is needed: \(option.meaning)\(confused)")
+      var listed = ""
+      if case .choice(let choices) = option.kind { listed = " (\(choices.joined(separator: " or ")))" }
+      throw UsageError("--\(option.name) is needed: \(option.meaning)\(listed)\(confused)")
     }
     return Arguments(operands: operands, values: values, lastInList: lastInList)
   }
@@ -137,7 +139,10 @@ struct ArgumentParser {
   private func calledElsewhere(_ name: String) -> String? {
     // `appId` is `--app`, as `serverId` is `--server`.
     let short = name.hasSuffix("-id") ? String(name.dropLast("-id".count)) : nil
-    let option = command.options.first { $0.namesElsewhere.contains(name) || $0.name == short }
+    let option = command.options.first {
+      // `--ttl-seconds` is `--ttl`.
+      $0.namesElsewhere.contains(name) || $0.name == short || name.hasPrefix($0.name + "-")
+    }
     return option.map(\.form)
   }
 

@@ -68,7 +68,9 @@ struct AnswerText {
     case (.object, .object): return parts(value, as: shape, prefix: name + " ")
     case (.map, .object(let members)):
       return Parts(facts: FactText.rows(members, prefix: name + " ", in: timeZone))
-    case (.list(let element, _), .array(let elements)) where !elements.isEmpty:
+    case (.list(let element, _), .array([])):
+      if case .account = element.bare { return Parts(facts: [[name, "nobody"]]) }
+    case (.list(let element, _), .array(let elements)):
       if case .account = element.bare, elements.count > Self.namesMax {
         let names = elements.prefix(Self.namesMax).map { cell($0, as: element) }.joined(separator: ", ")
         return Parts(facts: [[name, VisibleText.of("\(elements.count): \(names), …")]])
