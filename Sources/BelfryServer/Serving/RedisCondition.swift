@@ -3,7 +3,8 @@ import BelfryStore
 import Synchronization
 
 /// The condition of Redis, as the broker last saw it: writes that Redis refuses, or would if it ran, settings by which it may
-/// lose what it has acknowledged, and the sweep, which is paused while there is doubt about Redis's clock. The beginning and the end of each are reported once.
+/// lose what it has acknowledged, and the sweep, which is paused while there is doubt about Redis's clock. The beginning and
+/// the end of each are reported once.
 final class RedisCondition: Sendable {
   typealias Report = @Sendable (_ event: String, _ facts: KeyValuePairs<String, String>) -> Void
 

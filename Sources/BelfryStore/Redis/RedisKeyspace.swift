@@ -86,7 +86,10 @@ extension RedisStore {
   private static func risks(in info: RedisInfo) -> Set<DataRisk> {
     var risks: Set<DataRisk> = []
     if info["aof_enabled"] == "0" { risks.insert(.noLog) }
-    if info["maxmemory"] != "0", info["maxmemory_policy"] != "noeviction" { risks.insert(.eviction) }
+    // A Redis that does not tell its policy is not known to drop keys.
+    if NodeMemory(info).limitBytes > 0, let policy = info["maxmemory_policy"], policy != "noeviction" {
+      risks.insert(.eviction)
+    }
     return risks
   }
 
