@@ -139,11 +139,4 @@ extension RedisServer {
         "HSET", layout.partitionHash(partition), "last", last.streamForm, "history", "00000000")
     }
   }
-
-  /// Its clock.
-  fileprivate func milliseconds() throws -> Int64 {
-    let parts = try command("TIME").split(whereSeparator: \.isNewline).compactMap { Int64($0) }
-    try #require(parts.count == 2)
-    return parts[0] * 1_000 + parts[1] / 1_000
-  }
 }

@@ -110,10 +110,3 @@ import Testing
     }
   }
 }
-
-extension RedisServer {
-  fileprivate func milliseconds() throws -> Int64 {
-    let words = try command("TIME").split(separator: "\n").compactMap { Int64($0) }
-    return words[0] * 1_000 + words[1] / 1_000
-  }
-}

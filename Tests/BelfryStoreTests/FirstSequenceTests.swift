@@ -26,11 +26,6 @@ import Testing
   }
 
   private func untilAfter(_ id: MessageID, _ redis: RedisServer) async throws {
-    // Seconds and microseconds, a line each.
-    while true {
-      let time = try redis.command("TIME").split(whereSeparator: \.isWhitespace).compactMap { Int64($0) }
-      if time[0] * 1_000 + time[1] / 1_000 > id.unixMilliseconds { return }
-      try await Task.sleep(for: .milliseconds(1))
-    }
+    while try redis.milliseconds() <= id.unixMilliseconds { try await Task.sleep(for: .milliseconds(1)) }
   }
 }

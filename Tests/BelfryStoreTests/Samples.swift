@@ -1,5 +1,7 @@
 import BelfryModel
 import ModelSamples
+import TestKit
+import Testing
 
 @testable import BelfryStore
 
@@ -101,5 +103,14 @@ extension CommitOutcome {
   /// The id of the send that this one repeats. An outcome also has the time of that send if its id is ahead of the clock.
   var firstID: MessageID? {
     if case .duplicate(let id, _) = self { id } else { nil }
+  }
+}
+
+extension RedisServer {
+  /// The time of its clock.
+  func milliseconds() throws -> Int64 {
+    let parts = try command("TIME").split(whereSeparator: \.isNewline).compactMap { Int64($0) }
+    try #require(parts.count == 2)
+    return parts[0] * 1_000 + parts[1] / 1_000
   }
 }

@@ -66,7 +66,7 @@ extension RedisStore {
       do throws(StoreError) {
         let info = try reading(at: "room") { () throws(RedisError) in try RedisInfo(try result.get()) }
         room.memory.append(NodeMemory(info))
-        room.risks.formUnion(Self.risks(in: info))
+        room.risks.formUnion(Self.findRisks(in: info))
         mayDiskBeFull = mayDiskBeFull || Self.hasDiskError(info)
       } catch {
         failure = error
@@ -83,7 +83,7 @@ extension RedisStore {
     info["aof_last_write_status"] == "err" || info["rdb_last_bgsave_status"] == "err"
   }
 
-  private static func risks(in info: RedisInfo) -> Set<DataRisk> {
+  private static func findRisks(in info: RedisInfo) -> Set<DataRisk> {
     var risks: Set<DataRisk> = []
     if info["aof_enabled"] == "0" { risks.insert(.noLog) }
     // A Redis that does not tell its policy is not known to drop keys.

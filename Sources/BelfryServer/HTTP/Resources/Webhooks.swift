@@ -65,7 +65,7 @@ enum Webhooks {
   ) async throws(Refusal) -> HTTPResponse {
     try await refresh(services)
     let endpoints = Array(services.broker.webhooks.all.prefix(limit))
-    let healths = try await healths(of: endpoints.map(\.id), services)
+    let healths = try await readHealths(of: endpoints.map(\.id), services)
     let webhooks = zip(endpoints, healths).map { JSONValue.object(members(of: $0, health: $1)) }
     return .page("webhooks", webhooks, cursor: nil)
   }
@@ -91,7 +91,7 @@ enum Webhooks {
       if let enabled { endpoint.disabledBecause = enabled ? nil : .asked }
     }
     // No success will tell how long the receiver was not well.
-    if isFresh { try await hasten(id, services) }
+    if isFresh { try await hastenCopies(of: id, services) }
     return .json(.object(try await members(of: endpoint, services)))
   }
 
@@ -135,10 +135,10 @@ enum Webhooks {
     switch await services.outbound.deliver(event, to: endpoint, timeout: .milliseconds(timeout)) {
     case .delivered(let status):
       // The receiver is well again, so no copy waits for the hours of its next attempt.
-      let healths = try await healths(of: [id], services)
+      let healths = try await readHealths(of: [id], services)
       if healths.first?.failingSince != nil {
         try await endFailures(of: id, services)
-        try await hasten(id, services)
+        try await hastenCopies(of: id, services)
       }
       return .json(["delivered": true, "status": .integer(Int64(status))])
     case .gone:
@@ -173,7 +173,7 @@ enum Webhooks {
     return spaces
   }
 
-  private static func healths(
+  private static func readHealths(
     of ids: [EntityID], _ services: LoopServices
   ) async throws(Refusal) -> [WebhookHealth] {
     try await reading { () async throws(StoreError) in
@@ -188,7 +188,7 @@ enum Webhooks {
   }
 
   /// Makes all copies that wait for the webhook due at once.
-  private static func hasten(_ id: EntityID, _ services: LoopServices) async throws(Refusal) {
+  private static func hastenCopies(of id: EntityID, _ services: LoopServices) async throws(Refusal) {
     try await reading { () async throws(StoreError) in
       try await services.administration.hastenWebhook(id, version: WebhookEndpoints.newVersion())
     }
@@ -240,7 +240,7 @@ enum Webhooks {
   private static func members(
     of endpoint: WebhookEndpoint, _ services: LoopServices, withSecret: Bool = false
   ) async throws(Refusal) -> JSONObject {
-    let healths = try await healths(of: [endpoint.id], services)
+    let healths = try await readHealths(of: [endpoint.id], services)
     var members = members(of: endpoint, health: healths.first ?? WebhookHealth())
     if withSecret { members["secret"] = .string(endpoint.secret.text) }
     return members
