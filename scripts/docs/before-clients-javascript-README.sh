@@ -1,0 +1,3 @@
+# clients/javascript/README.md takes a broker for granted.
+# serve: belfry serve
+cd .

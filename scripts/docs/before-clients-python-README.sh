@@ -1,0 +1,3 @@
+# clients/python/README.md takes a broker for granted.
+# serve: belfry serve
+cd .
