@@ -52,7 +52,7 @@ package struct MoveRecord: Sendable, Hashable {
   }
 
   /// The reason why a broker does not work on such a keyspace, and the remedy.
-  var refusal: String {
+  package var refusal: String {
     switch stage {
     case .moving:
       "this keyspace is being moved to \(other): wait until belfry move ends; if it was interrupted, run it again to "

@@ -55,21 +55,23 @@ package struct Backup {
     }
   }
 
-  /// Blocks its thread.
-  package func run() throws(BackupError) -> BackupReport {
+  /// Blocks its thread while it copies.
+  package func run() async throws(BackupError) -> BackupReport {
     guard let url = configuration.redisURL else {
-      return try backUpEmbedded(try EmbeddedSource(configuration, progress))
+      return try await backUpEmbedded(try EmbeddedSource(configuration, progress))
     }
-    return try backUp(try RedisEndpoint(backup: url), secretPath: nil)
+    return try await backUp(try RedisEndpoint(backup: url), secretPath: nil)
   }
 
-  private func backUpEmbedded(_ source: EmbeddedSource) throws(BackupError) -> BackupReport {
+  private func backUpEmbedded(_ source: EmbeddedSource) async throws(BackupError) -> BackupReport {
     defer { source.end() }
     let secret = configuration.secret == .dataFolder ? source.folder + "/secret" : nil
-    return try backUp(source.endpoint, secretPath: secret)
+    return try await backUp(source.endpoint, secretPath: secret)
   }
 
-  private func backUp(_ endpoint: RedisEndpoint, secretPath: String?) throws(BackupError) -> BackupReport {
+  private func backUp(_ endpoint: RedisEndpoint, secretPath: String?) async throws(BackupError)
+    -> BackupReport
+  {
     // This comes first, so that Redis makes no snapshot for a file that cannot be written.
     let writer = try BackupWriter(file)
     progress(.askingForSnapshot(of: endpoint.description))
@@ -79,6 +81,7 @@ package struct Backup {
     } catch {
       throw BackupError(error, advice: Self.advice(error))
     }
+    try await refuseMoved(endpoint)
     let contents = try copy(snapshot, endpoint, to: writer)
     progress(.checking)
     let written = try BackupFile.check(writer.draft) { progress(.checked(bytes: $0)) }
@@ -93,6 +96,21 @@ package struct Backup {
       file: file, byteCount: writer.bytesWritten, counts: written.counts,
       momentSeconds: contents.momentSeconds, secretPath: secretPath,
       hasSecret: secretPath.map(Folder.exists) ?? false, pushKeyPath: configuration.existingPushKeyPath)
+  }
+
+  /// Refuses a keyspace that a move has closed. Its backup would look right, and hold what brokers no longer change. A user of
+  /// Redis who may do no more than take a snapshot is not asked for more rights.
+  private func refuseMoved(_ endpoint: RedisEndpoint) async throws(BackupError) {
+    try await RedisSession.with(endpoint) { session throws(BackupError) in
+      let question = RedisCommand("HGET", FormatRecordField.key, FormatRecordField.format)
+      guard let format = try? await session.ask(question).ifPresent?.string(), let record = MoveRecord(format)
+      else {
+        return
+      }
+      throw BackupError(
+        record.stage == .moved ? .movedAlready : .moveUnderWay, record.refusal, at: endpoint.description,
+        advice: record.stage == .moved ? "back up the Redis that it was moved to" : nil)
+    }
   }
 
   private static func advice(_ error: RedisError) -> String? {

@@ -25,7 +25,9 @@ final class BackupWriter {
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       isKept = true
-      throw BackupError(.fileUnusable, "another backup is being written there", at: draft)
+      throw BackupError(
+        .fileUnusable, "another backup is being written there: wait until it ends, or name another file",
+        at: draft)
     }
     guard ftruncate(descriptor, 0) == 0, fchmod(descriptor, 0o600) == 0 else {
       throw .refused("cannot write it", at: path)

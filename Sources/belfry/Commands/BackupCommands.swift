@@ -18,7 +18,7 @@ extension Command {
     ],
     run: { invocation in
       let report = try await invocation.reportingBackups { options, file, progress in
-        try Backup(to: file, of: options, environment: invocation.environment, progress: progress).run()
+        try await Backup(to: file, of: options, environment: invocation.environment, progress: progress).run()
       }
       try invocation.print(BackupFacts(report), BackupText.made(report, in: invocation.console.timeZone))
     })

@@ -40,7 +40,7 @@ import Testing
         let ours = try redis.keys("belfry:*")
         try redis.command("SET", "other", "secret of another program")
         try redis.command("FUNCTION", "LOAD", "#!lua name=l\nredis.register_function('f', function() end)")
-        let report = try makeBackup(to: folder.path + "/b", redis: redis.url)
+        let report = try await makeBackup(to: folder.path + "/b", redis: redis.url)
         #expect(try folder.mode(of: "b") == 0o600)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["b"])
         let counts = Dictionary(uniqueKeysWithValues: report.namedCounts.map { ($0.name, $0.count) })
@@ -60,7 +60,7 @@ import Testing
     try await TemporaryFolder.with { folder in
       try await withRedisServer(.debuggable()) { redis in
         try redis.fillKeyspace()
-        _ = try makeBackup(to: folder.path + "/b", redis: redis.url)
+        _ = try await makeBackup(to: folder.path + "/b", redis: redis.url)
         let digest = try redis.digest
         try redis.command("FLUSHALL")
         await redis.stop()
@@ -79,7 +79,7 @@ import Testing
           "XADD", "belfry:{1.1}:log:server:1", "*", "body", String(repeating: "ab", count: 60))
         try redis.command("SET", "belfry:expiring", "x", "PXAT", "4102444800123")
         try redis.command("SADD", "belfry:{2.1}:read:carol", "382402239304294400")
-        _ = try makeBackup(to: file, redis: redis.url)
+        _ = try await makeBackup(to: file, redis: redis.url)
       }
       let whole = try Data(contentsOf: URL(filePath: file))
       #expect(try BackupFile.check(file).byteCount == whole.count)
@@ -126,16 +126,16 @@ import Testing
     try await TemporaryFolder.with { folder in
       try await withRedisServer(.debuggable()) { redis in
         let file = try folder.write("mine", to: "b")
-        let empty = await refusal { try makeBackup(to: folder.path + "/c", redis: redis.url) }
+        let empty = await refusal { try await makeBackup(to: folder.path + "/c", redis: redis.url) }
         #expect(empty?.code == "nothingThere")
         try redis.fillKeyspace()
-        let existing = await refusal { try makeBackup(to: file, redis: redis.url) }
+        let existing = await refusal { try await makeBackup(to: file, redis: redis.url) }
         #expect(existing?.code == "fileExists")
         let otherDatabase = await refusal {
-          try makeBackup(to: folder.path + "/c", redis: redis.url + "?db=3")
+          try await makeBackup(to: folder.path + "/c", redis: redis.url + "?db=3")
         }
         #expect(otherDatabase?.code == "nothingThere")
-        let elsewhere = await refusal { try makeBackup(to: folder.path + "/none/c", redis: redis.url) }
+        let elsewhere = await refusal { try await makeBackup(to: folder.path + "/none/c", redis: redis.url) }
         #expect(elsewhere?.code == "fileUnusable")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["b"])
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
@@ -149,7 +149,7 @@ import Testing
         try redis.command("DEBUG", "POPULATE", "200000", "belfry:x", "100")
         let once = Once()
         let refused = await refusal {
-          try makeBackup(to: folder.path + "/b", redis: redis.url) { progress in
+          try await makeBackup(to: folder.path + "/b", redis: redis.url) { progress in
             if case .copied = progress { once { try redis.crash() } }
           }
         }
@@ -170,14 +170,14 @@ import Testing
       try await withRedisServer(options) { redis in
         try redis.fillKeyspace()
         let url = redis.url.replacingOccurrences(of: "p w", with: "p%20w")
-        let report = try makeBackup(to: folder.path + "/b", redis: url)
+        let report = try await makeBackup(to: folder.path + "/b", redis: url)
         #expect(report.counts.entries == 301)
         let digest = try redis.digest
         try redis.command("FLUSHALL")
         _ = try await restore(folder.path + "/b", redis: url)
         #expect(try redis.digest == digest)
         let refused = await refusal {
-          try makeBackup(to: folder.path + "/c", redis: "unix://" + redis.socketPath)
+          try await makeBackup(to: folder.path + "/c", redis: "unix://" + redis.socketPath)
         }
         #expect(refused?.advice?.contains("needs permission") == true)
       }

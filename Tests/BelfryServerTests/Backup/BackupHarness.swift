@@ -9,10 +9,10 @@ import Testing
 func makeBackup(
   to file: String, redis url: String? = nil, data folder: String? = nil,
   progress: @escaping (BackupProgress) -> Void = { _ in }
-) throws -> BackupReport {
+) async throws -> BackupReport {
   var options = ServeOptions()
   options.data = folder
-  return try Backup(to: file, of: options, environment: environment(url), progress: progress).run()
+  return try await Backup(to: file, of: options, environment: environment(url), progress: progress).run()
 }
 
 func restore(

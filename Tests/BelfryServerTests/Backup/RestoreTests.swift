@@ -12,7 +12,7 @@ import Testing
       let file = folder.path + "/b"
       let digest = try await withRedisServer(.debuggable()) { redis in
         try redis.fillKeyspace()
-        _ = try makeBackup(to: file, redis: redis.url)
+        _ = try await makeBackup(to: file, redis: redis.url)
         return try redis.digest
       }
       try await body(folder, file, digest)
@@ -91,7 +91,7 @@ import Testing
       let file = folder.path + "/b"
       try await withRedisServer(.debuggable(.always)) { redis in
         try redis.command("DEBUG", "POPULATE", "5000", "belfry:x", "100")
-        _ = try makeBackup(to: file, redis: redis.url)
+        _ = try await makeBackup(to: file, redis: redis.url)
         let digest = try redis.digest
         try redis.command("FLUSHALL")
         let once = Once()
@@ -118,7 +118,7 @@ import Testing
       let file = folder.path + "/b"
       try await withRedisServer(.debuggable()) { redis in
         try redis.command("DEBUG", "POPULATE", "5000", "belfry:x", "1000")
-        _ = try makeBackup(to: file, redis: redis.url)
+        _ = try await makeBackup(to: file, redis: redis.url)
         try redis.command("FLUSHALL")
         try redis.command("CONFIG", "SET", "maxmemory", "3mb")
         let refused = await refusal { try await restore(file, redis: redis.url) }
@@ -164,7 +164,7 @@ import Testing
       let refused = await refusal { try await restore(file, data: data) }
       #expect(refused?.code == "folderNotEmpty")
       #expect(refused?.cause.contains("redis") == true)
-      #expect(try makeBackup(to: folder.path + "/again", data: data).counts.entries == 301)
+      #expect(try await makeBackup(to: folder.path + "/again", data: data).counts.entries == 301)
     }
   }
 
@@ -233,7 +233,7 @@ import Testing
   @Test func aFolderWithoutARedisHasNoBackup() async throws {
     try await TemporaryFolder.with { folder in
       for data in [folder.path, folder.path + "/none"] {
-        #expect(await refusal { try makeBackup(to: folder.path + "/b", data: data) } != nil)
+        #expect(await refusal { try await makeBackup(to: folder.path + "/b", data: data) } != nil)
       }
       let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       #expect(left == [])
@@ -255,7 +255,7 @@ import Testing
         try redis.fillKeyspace()
         let lasting = try redis.keys("belfry:*")
         try redis.addExpiring(milliseconds: 1_800_000)
-        let counts = try makeBackup(to: file, redis: redis.url).namedCounts
+        let counts = try await makeBackup(to: file, redis: redis.url).namedCounts
         #expect(counts.first { $0.name == "keys" }?.count == lasting.count)
         let kept = try keys(in: file)
         #expect(kept.count == lasting.count + 5, "they are in the backup")
@@ -265,7 +265,7 @@ import Testing
         #expect(try redis.keys("belfry:*") == lasting)
       }
       _ = try await restore(file, data: folder.path + "/d")
-      let copy = try makeBackup(to: folder.path + "/again", data: folder.path + "/d")
+      let copy = try await makeBackup(to: folder.path + "/again", data: folder.path + "/d")
       #expect(copy.counts.entries == 301)
       #expect(try keys(in: folder.path + "/again").count == (try keys(in: file)).count - 5)
     }
@@ -292,11 +292,11 @@ import Testing
       defer { unsafe umount2(small, Int32(MNT_DETACH)) }
       try await withRedisServer(.debuggable()) { redis in
         try redis.command("DEBUG", "POPULATE", "100000", "belfry:x")
-        let refused = await refusal { try makeBackup(to: small + "/b", redis: redis.url) }
+        let refused = await refusal { try await makeBackup(to: small + "/b", redis: redis.url) }
         #expect(refused?.cause.contains("No space left") == true)
         let left = try FileManager.default.contentsOfDirectory(atPath: small)
         #expect(left == [])
-        _ = try makeBackup(to: folder.path + "/b", redis: redis.url)
+        _ = try await makeBackup(to: folder.path + "/b", redis: redis.url)
         let refusedToo = await refusal {
           // A redis-server that cannot write its data does not end by itself.
           try await restore(folder.path + "/b", data: small + "/d", stopTimeout: .seconds(1))

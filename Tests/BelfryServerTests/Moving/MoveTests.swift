@@ -32,6 +32,23 @@ import Testing
     }
   }
 
+  /// A backup that a timer makes must not go on with the Redis that brokers have left.
+  @Test func whatWasMovedIsNotBackedUp() async throws {
+    try await withTwo { source, target in
+      #expect(try await move(source.url, to: target.url).outcome == .moved)
+      try await TemporaryFolder.with { folder in
+        let file = folder.path + "/backup"
+        let refused = await refusal { try await makeBackup(to: file, redis: source.url) }
+        #expect(refused?.code == "movedAlready")
+        #expect(refused?.advice == "back up the Redis that it was moved to")
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(left == [])
+        let entries = try await makeBackup(to: file, redis: target.url).counts.entries
+        #expect(entries == 301)
+      }
+    }
+  }
+
   /// A broker at the target would refuse partitions without hashes, and could not know that they never had one.
   @Test func hashesThatAnEarlierReleaseDidNotMakeAreMadeAtTheSource() async throws {
     try await withTwo { source, target in
