@@ -152,6 +152,10 @@ import Testing
       #"{"callbacks": [{"url": "https://a.example", "events": ["notification.send"], "onFailure": "deny"}]}"#,
       "callbacks[0]: it needs secret\n"
     ),
+    (
+      #"{"callbacks": [{"url": "http://127.0.0.1:1/", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "events": ["notification.send"], "onFailure": "deny"}]}"#,
+      "callbacks[0].url: it cannot lead to 127.0.0.1, which is not a public address, and not in a network of webhooks.allowedNetworks"
+    ),
     ("{", "(line 1)"), ("[]", "it must be one JSON object"),
   ])
   func `files that settings name are read, and named with their setting`(text: String, said: String) throws {
@@ -163,5 +167,23 @@ import Testing
     #expect(
       try run(["--config", "/nonexistent.json"]).err.contains(
         "unreadableFile: /nonexistent.json: cannot read it"))
+  }
+
+  @Test func `files are read although other settings are wrong`() throws {
+    let text = """
+      {"loops": 0, "tls": {"certificateFile": "/absent", "keyFile": "/absent", "minimum": "1"},
+       "secretFile": "/no-secret", "embeddedRedis": {"server": "/no-server"}}
+      """
+    try withFile(text) { file in
+      let outcome = try run(["--config", file])
+      #expect(outcome.code == 2)
+      for said in [
+        "\(file): loops: it must be", "\(file): tls.minimum: it must be",
+        "secretFile: /no-secret: cannot read it", "embeddedRedis.server: /no-server: ",
+        "a broker would not start: 4 mistakes\n",
+      ] { #expect(outcome.err.contains(said), "\(said) is not in \(outcome.err)") }
+      // These are read once all settings of TLS are right.
+      #expect(!outcome.err.contains("/absent"))
+    }
   }
 }

@@ -72,7 +72,10 @@ import Testing
 
       try file.write(["b"])
       lookNow()
-      for broker in world.brokers { try await broker.waits(for: "signing=b accepted=b") }
+      for broker in world.brokers {
+        try await broker.waits(for: "signing=b accepted=b")
+        try await broker.waits(for: "the files of token keys are usable again")
+      }
       for (broker, stream) in zip(world.brokers, streams) {
         #expect(stream.waitUntilOver())
         #expect(stream.all.last?.object["reason"] as? String == "tokenRevoked")

@@ -1,5 +1,7 @@
 import BelfryBytes
+import BelfryHooks
 import BelfryModel
+import BelfryOutbound
 
 /// The options of `belfry serve` as given on the command line, as text.
 package struct ServeOptions: Sendable, Hashable {
@@ -55,6 +57,7 @@ extension Configuration {
     do throws(StartError) { try configuration.limits.check() } catch { try refuse(error) }
     do throws(StartError) { try configuration.tls.check() } catch { try refuse(error) }
     do throws(StartError) { try configuration.checkDurability() } catch { try refuse(error) }
+    do throws(StartError) { try configuration.checkCallbacks() } catch { try refuse(error) }
     return (configuration, places)
   }
 
@@ -64,6 +67,15 @@ extension Configuration {
       .invalidValue,
       "replicated needs a Redis with replicas, and the embedded Redis has none: name another one with the setting redis",
       at: "durability")
+  }
+
+  /// Each send would wait for a callback that no request can ever reach.
+  private func checkCallbacks() throws(StartError) {
+    let policy = AddressPolicy(allowedNetworks: allowedNetworks)
+    for (index, callback) in callbacks.enumerated() {
+      guard let cause = policy.refusal(of: callback.url) else { continue }
+      throw StartError(.invalidValue, "it \(cause)", at: "callbacks[\(index)].url")
+    }
   }
 
   static let configVariable = "BELFRY_CONFIG"

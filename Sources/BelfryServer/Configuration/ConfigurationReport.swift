@@ -39,12 +39,42 @@ package struct ConfigurationReport: Sendable, Hashable {
         source: place == file.map { "\($0): \(setting.key)" } ? file : place)
     }
     mistakes = found
-    // This does not run after mistakes. Without the wrong values, it would look for files that nobody named.
-    if found.isEmpty { check(read.configuration) }
+    check(read.configuration)
     remarks += Configuration.remarks(on: read.configuration, from: read.places, options, environment)
   }
 
+  /// Checks the files that the settings name. A group of settings with a mistake is left out: in place of the value that was
+  /// refused it has the default, and the check would look for a file that nobody named.
   private mutating func check(_ configuration: Configuration) {
+    guard !mistakes.contains(where: { $0.code == .unreadableFile || $0.code == .malformedFile }) else {
+      return
+    }
+    if !isRefused("secret", "tokens", "data") {
+      checkTokenKeys(of: configuration)
+      checkKeySet(of: configuration)
+    }
+    if !isRefused("tls") {
+      let unreadable = ServerCertificate.findUnreadable(configuration.tls)
+      mistakes += unreadable
+      if unreadable.isEmpty { check(configuration.tls) }
+    }
+    if !isRefused("push"), let mistake = VAPIDKey.findUnreadable(configuration.push) {
+      mistakes.append(mistake)
+    }
+    if isRefused("redis", "embeddedRedis") { return }
+    if let url = configuration.redisURL { return check(redis: url) }
+    check(configuration.embeddedRedis)
+  }
+
+  /// True if the value of a setting whose key begins like one of these was refused, or the key is misspelt.
+  private func isRefused(_ keys: String...) -> Bool {
+    let beginnings = keys.flatMap { key in [": \(key)", "--\(key)", Setting.variable(of: key)] }
+    return mistakes.contains { mistake in
+      beginnings.contains { mistake.place.utf8.contains($0.utf8) }
+    }
+  }
+
+  private mutating func checkTokenKeys(of configuration: Configuration) {
     do throws(StartError) {
       let folder = configuration.dataFolder
       // The first start makes the secret.
@@ -56,13 +86,6 @@ package struct ConfigurationReport: Sendable, Hashable {
     } catch {
       mistakes.append(error)
     }
-    let unreadable = ServerCertificate.findUnreadable(configuration.tls)
-    mistakes += unreadable
-    if unreadable.isEmpty { check(configuration.tls) }
-    if let mistake = VAPIDKey.findUnreadable(configuration.push) { mistakes.append(mistake) }
-    checkKeySet(of: configuration)
-    if let url = configuration.redisURL { return check(redis: url) }
-    check(configuration.embeddedRedis)
   }
 
   /// A broker would start, and never get the keys.

@@ -10,22 +10,35 @@ final class RereadFiles<Value: Equatable & Sendable>: Sendable {
   typealias Reading = @Sendable () throws(StartError) -> Value
 
   private let failureEvent: String
+  private let recoveryEvent: String
   private let read: Reading
   private let onChange: @Sendable (Value) throws(StartError) -> Void
-  private let known: Mutex<(value: Value, failure: StartError?)>
+  private let known: Mutex<Known>
+
+  private struct Known {
+    /// The value that was read last.
+    var value: Value
+    /// False if `onChange` refused the value.
+    var isUsed = true
+    /// The last failure, until the files can be used again.
+    var failure: StartError?
+  }
 
   /// - Parameters:
   ///   - failureEvent: the event that is logged if the files cannot be used.
+  ///   - recoveryEvent: the event that is logged when they can be used again.
   ///   - onChange: receives a new value. If it throws, the value is not usable, just as if the files could
   ///     not be read.
   init(
     from value: Value, reading read: @escaping Reading, onFailure failureEvent: String,
+    onRecovery recoveryEvent: String,
     onChange: @escaping @Sendable (Value) throws(StartError) -> Void
   ) {
     self.failureEvent = failureEvent
+    self.recoveryEvent = recoveryEvent
     self.read = read
     self.onChange = onChange
-    known = Mutex((value, nil))
+    known = Mutex(Known(value: value))
   }
 
   /// A file that cannot be read or used changes nothing: somebody is writing it, or made a mistake that must
@@ -33,11 +46,14 @@ final class RereadFiles<Value: Equatable & Sendable>: Sendable {
   func look() {
     do throws(StartError) {
       let value = try read()
-      let isNew = known.withLock { known in
-        defer { known = (value, nil) }
-        return known.value != value
+      let before = known.withLock { $0 }
+      if before.value == value, !before.isUsed { return }
+      if before.value != value {
+        known.withLock { ($0.value, $0.isUsed) = (value, false) }
+        try onChange(value)
       }
-      if isNew { try onChange(value) }
+      known.withLock { ($0.isUsed, $0.failure) = (true, nil) }
+      if before.failure != nil { Log.line(recoveryEvent) }
     } catch {
       let isNews = known.withLock { known in
         defer { known.failure = error }

@@ -56,7 +56,8 @@ final class ServerCertificate: Sendable {
     self.tls = tls
     files = RereadFiles(
       from: identity, reading: read,
-      onFailure: "the new certificate is unusable, so the earlier one stays in use"
+      onFailure: "the new certificate is unusable, so the earlier one stays in use",
+      onRecovery: "the files of the certificate are usable again"
     ) {
       identity throws(StartError) in
       do throws(TLSError) {
@@ -103,6 +104,8 @@ final class ServerCertificate: Sendable {
       return "the certificate expired at \(until(tls)), so clients refuse it: replace it"
     }
     let begin = Timestamp.text(milliseconds: times.lowerBound * 1_000)
-    return now < times.lowerBound ? "the certificate is not valid before \(begin)" : nil
+    return now < times.lowerBound
+      ? "the certificate is valid only from \(begin), so clients refuse it until then: correct this machine's clock, or replace it"
+      : nil
   }
 }

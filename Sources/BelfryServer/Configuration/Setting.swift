@@ -29,7 +29,7 @@ struct Setting: Sendable {
 
   static let variablePrefix = "BELFRY_"
 
-  private static func variable(of key: String) -> String {
+  static func variable(of key: String) -> String {
     key.reduce(into: variablePrefix) { name, character in
       if character == "." || character.isUppercase { name.append("_") }
       if character != "." { name.append(character.uppercased()) }
@@ -50,7 +50,9 @@ extension StartError {
   /// - Parameter nearest: the name that was probably meant.
   static func unknownSetting(_ nearest: String?, at place: String) -> StartError {
     StartError(
-      .unknownKey, "there is no such setting" + (nearest.map { "; perhaps \($0) is meant" } ?? ""), at: place)
+      .unknownKey,
+      "there is no such setting; "
+        + (nearest.map { "perhaps \($0) is meant" } ?? "belfry check-config lists all settings"), at: place)
   }
 }
 
@@ -63,7 +65,9 @@ extension Setting {
   private static let general: [Setting] = [
     Setting("listen", shown: { $0.listen.description }) { configuration, value throws(StartError) in
       guard let address = ListenAddress(try value.text()) else {
-        throw value.refused("it must be HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or 0.0.0.0:8080")
+        throw value.refused(
+          "it must be HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or 0.0.0.0:8080, with a port of at most 65535"
+        )
       }
       configuration.listen = address
     },

@@ -158,7 +158,8 @@ final class Broker: Sendable {
   private var looks: [@Sendable () -> Void] {
     let keyFiles = readKeys.map { read in
       RereadFiles(
-        from: keys, reading: read, onFailure: "new token keys are unusable, so the earlier ones stay in use"
+        from: keys, reading: read, onFailure: "new token keys are unusable, so the earlier ones stay in use",
+        onRecovery: "the files of token keys are usable again"
       ) { [self] in take($0) }
     }
     return [keyFiles.map { $0.look }, certificate.map { $0.look }, lookAtDisk].compactMap { $0 }

@@ -6,8 +6,8 @@ extension Command {
     name: "check-config", summary: "show the configuration of a broker, and its mistakes",
     detail: """
       Reads the configuration file, the environment and the options as belfry serve does, and the files \
-      with secrets and keys that they name. Prints every setting with its value and its origin, and all \
-      mistakes at once. Secrets are not shown, and nothing is changed. The exit status is 0 if a broker \
+      with secrets and keys that they name. Prints every setting with its value and its origin, and each \
+      setting's first mistake. Secrets are not shown, and nothing is changed. The exit status is 0 if a broker \
       would start with this configuration, 2 if it would not.
       """,
     options: CommandOption.broker + [.flag("json", "print one JSON value")],

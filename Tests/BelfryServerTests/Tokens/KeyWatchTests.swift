@@ -25,7 +25,8 @@ import Testing
       let seen = SeenKeys()
       let files = RereadFiles(
         from: try read(), reading: read,
-        onFailure: "new token keys are unusable, so the earlier ones stay in use"
+        onFailure: "new token keys are unusable, so the earlier ones stay in use",
+        onRecovery: "the files of token keys are usable again"
       ) {
         seen.add($0)
       }
