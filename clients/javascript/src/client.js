@@ -15,7 +15,11 @@ export class BelfryClient {
   #transport;
   #tokens;
 
-  constructor({ url = "", token, account, device, credentials = "same-origin", fetch = globalThis.fetch, ...unknown } = {}) {
+  constructor(options = {}) {
+    if (typeof options !== "object" || options === null || options instanceof URL) {
+      throw new TypeError("the constructor takes an object: new BelfryClient({ url, token })");
+    }
+    const { url = "", token, account, device, credentials = "same-origin", fetch = globalThis.fetch, ...unknown } = options;
     refuseUnknown(unknown);
     const headers = { ...identity("Belfry-Account", "account", account), ...identity("Belfry-Device", "device", device) };
     checkURL(String(url));
@@ -101,8 +105,7 @@ export class BelfryClient {
 
   async markRead(notifications, options = {}) {
     const { signal } = readOptions(options, "signal");
-    const items = listOf(notifications).map((each) => (
-      typeof each === "string" ? { messageServerId: each } : { messageServerId: each.messageServerId, type: each.type }));
+    const items = listOf(notifications).map(readItem);
     return this.#mark({ items }, signal);
   }
 
@@ -195,7 +198,17 @@ function checkURL(text) {
   }
 }
 
+/** A number of JavaScript is too short for an id: its last digits would be others. */
+function readItem(each) {
+  if (typeof each === "string" || typeof each === "bigint") return { messageServerId: String(each) };
+  if (typeof each === "object" && each !== null) return { messageServerId: each.messageServerId, type: each.type };
+  throw new TypeError(`each of the notifications must be a notification or its id as a text, not ${each}`);
+}
+
 function identified(notification) {
+  if (typeof notification !== "object" || notification === null) {
+    throw new TypeError(`a notification must be an object, not ${JSON.stringify(notification)}`);
+  }
   return { ...notification, messageClientId: notification.messageClientId ?? newID() };
 }
 

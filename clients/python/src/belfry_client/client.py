@@ -125,7 +125,7 @@ class BelfryClient:
 
     # Marking read
 
-    def mark_read(self, notifications: Iterable[Notification | ReadItem | str]) -> int:
+    def mark_read(self, notifications: Iterable[Notification | ReadItem | str | int]) -> int:
         """Marks up to 500 as read, for good and on all devices of the account; ids will do. How many were unread until now."""
         return self._mark({"items": [_read_item(each) for each in _list_of(notifications)]})
 
@@ -195,6 +195,8 @@ class BelfryClient:
 
 
 def _identified(notification: NewNotification) -> NewNotification:
+    if not isinstance(notification, Mapping):
+        raise TypeError(f"a notification must be a dict, not {notification!r}")
     identified = notification.copy()
     identified["messageClientId"] = notification.get("messageClientId") or str(uuid.uuid4())
     return identified
@@ -229,9 +231,9 @@ def _list_of(notifications: Iterable[_Each]) -> list[_Each]:
     return list(notifications)
 
 
-def _read_item(each: Notification | ReadItem | str) -> ReadItem:
-    if isinstance(each, str):
-        return {"messageServerId": each}
+def _read_item(each: Notification | ReadItem | str | int) -> ReadItem:
+    if isinstance(each, (str, int)):
+        return {"messageServerId": str(each)}
     item: ReadItem = {"messageServerId": each["messageServerId"]}
     if "type" in each:
         item["type"] = each["type"]
