@@ -69,7 +69,7 @@ import Testing
     for (detail, role) in [
       ("this needs an operator token", " --role operator --sub NAME mints"),
       ("this needs an app or operator token", " --role app --sub NAME mints"),
-      ("the token needs the scope send", " --sub ACCID --scope SCOPE mints"),
+      ("the token needs the scope send", " --role app --sub NAME --scope SCOPE mints"),
     ] {
       let server = try ScriptedServer { _, _ in [.problem(403, code: "forbidden", detail: detail)] }
       let outcome = try Executable().run("stats", "--url", "\(server.url)")

@@ -48,19 +48,19 @@ struct RoomRefusalTests {
     Row("inviting who has left", invite("fay"), .notFound, field: "accid"),
     Row("inviting a guest", invite("gus"), .conflict, field: "accid"),
     Row("inviting oneself", invite("hal"), .conflict, field: "accid"),
-    Row("accepting an invitation of another's", accept(desk.lea), .notFound, field: "requestId"),
-    Row("accepting too late", accept(desk.lou), .notFound, field: "requestId") {
+    Row("accepting an invitation of another's", accept(desk.lea), .notFound, field: "token"),
+    Row("accepting too late", accept(desk.lou), .notFound, field: "token") {
       $0.nowMilliseconds += $0.limits.stageInvitationMilliseconds
     },
-    Row("accepting twice", accept(desk.lou), .notFound, field: "requestId") {
+    Row("accepting twice", accept(desk.lou), .notFound, field: "token") {
       try $0.carryOut(accept(desk.lou))
     },
-    Row("accepting after declining", accept(desk.lou), .notFound, field: "requestId") {
+    Row("accepting after declining", accept(desk.lou), .notFound, field: "token") {
       var decline = accept(desk.lou)
       decline.isAccepted = false
       try $0.carryOut(decline)
     },
-    Row("accepting an invitation of an earlier stay", accept(desk.lou), .notFound, field: "requestId") {
+    Row("accepting an invitation of an earlier stay", accept(desk.lou), .notFound, field: "token") {
       try $0.carryOut(LeaveRoom(room, actor: desk.lou))
       try $0.carryOut(EnterRoom(room, actor: desk.lou))
     },

@@ -82,6 +82,13 @@ extension Kind where Value == Int {
     return Kind(.time) { value, path throws(Refusal) in try number.read(value, path) }
   }
 
+  /// The type of what a back end announces.
+  package static var announcedType: Kind {
+    Kind(.integer(Catalogue.announcedCodes)) { value, path throws(Refusal) in
+      try Catalogue.announcedType(value.integer(at: path)).code
+    }
+  }
+
   /// The `status` of a notification. Its range has gaps.
   package static var status: Kind {
     Kind(.integer([0...0, NotificationContent.customStatus])) { value, path throws(Refusal) in

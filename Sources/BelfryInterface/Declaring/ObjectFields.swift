@@ -126,7 +126,9 @@ extension Kind where Value == [UTF8Text: String] {
         let name = UTF8Text(name)
         if name.isEmpty { throw .invalid(path, "must not have an empty name") }
         guard case .string(let text) = value else {
-          throw value.refused("a string", at: "").under(name).inside(path)
+          var refusal = value.refused("a string", at: "")
+          refusal.field = ""
+          throw refusal.under(name).inside(path)
         }
         texts[name] = text
       }
@@ -136,13 +138,17 @@ extension Kind where Value == [UTF8Text: String] {
 }
 
 extension Refusal {
-  /// The refusal of an undeclared name. It tells the nearest declared one.
+  /// A reader finds the right one of so many names at a glance.
+  private static let namesToldMax = 8
+
+  /// The refusal of an undeclared name. It tells the nearest declared one, or all if there are few.
   static func unknownName(_ name: UTF8Text, _ why: String, among declared: [String]) -> Refusal {
     let same = SharedFields.accompanyingNames
     let accompanying = same.contains(name.string) ? declared.first(where: same.contains) : nil
     let meant = NearestWord.to(name.string, among: declared) ?? accompanying
-    let nearest = meant.map { "; perhaps \($0) is meant" } ?? ""
-    return Refusal.invalid("", why + nearest).under(name)
+    let few = declared.count <= namesToldMax ? "; it has \(declared.joined(separator: ", "))" : ""
+    let nearest = meant.map { "; perhaps \($0) is meant" } ?? few
+    return Refusal.invalid("", why + (declared.isEmpty ? "" : nearest)).under(name)
   }
 
   package static func noChoice(of choices: [String], at path: String) -> Refusal {

@@ -10,7 +10,9 @@ package enum AccountRoutes {
   // MARK: Options
 
   private static let autoAccept = Field(
-    "autoAcceptInvitation", .flag, "whether the account joins a group at once when invited")
+    "autoAcceptInvitation", .flag,
+    "whether accounts that `mayAdd` allows may add this one at once also to groups whose invitees must accept"
+  )
   private static let mayWrite = Field(
     "mayWrite", Kind<AccountRecord.Circle>.choice, "the accounts that may send to the account directly")
   private static let mayInvite = Field(

@@ -185,7 +185,7 @@ extension ServerJoiningRoutes {
 
 extension ServerJoiningRoutes {
   private static let type = Field(
-    "type", .integer(18...35), "18, 20 to 30, 34 or 35; the other types come from operations")
+    "type", .announcedType, "18, 20 to 30, 34 or 35; the other types come from operations")
   private static let accids = Field(
     "accids", .accounts(0...Limits.accountsPerCall), "the accounts that it happened to, members or not")
   private static let channelId = Field("channelId", .id, "the channel that it happened in")

@@ -114,8 +114,7 @@ extension Refusal {
   fileprivate static func tooOften(_ what: String, _ most: Int) -> Refusal {
     Refusal(
       .tooMany,
-      "\(what) too often: the limit is \(most) times within the retention time. Try again when the earliest of these times "
-        + "is older than the retention time"
+      "\(what) too often: the limit is \(most) times within the retention time. Try again when the first time is longer ago"
     )
   }
 }

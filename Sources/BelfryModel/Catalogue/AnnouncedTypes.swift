@@ -23,8 +23,21 @@ extension Catalogue {
     NotificationType(code, name, in: .server, parties: "the accids of the announcement", others: .members)
   }
 
-  /// The type that back ends announce under the code; nil if they announce none under it.
-  package static func announcedType(_ code: Int) -> NotificationType? {
-    announced.first { $0.code == code }
+  /// The codes of these types, in ranges without gaps.
+  package static let announcedCodes: [ClosedRange<Int>] = announced.map(\.code).reduce(into: []) {
+    ranges, code in
+    if let last = ranges.last, last.upperBound + 1 == code {
+      ranges[ranges.count - 1] = last.lowerBound...code
+    } else {
+      ranges.append(code...code)
+    }
+  }
+
+  /// The type that back ends announce under the code.
+  package static func announcedType(_ code: Int) throws(Refusal) -> NotificationType {
+    guard let type = announced.first(where: { $0.code == code }) else {
+      throw .invalid("type", "must be 18, 20 to 30, 34 or 35: the other types come from operations")
+    }
+    return type
   }
 }

@@ -60,7 +60,8 @@ package struct NotificationSentence {
         ? "\(receiver.name) \(receiver.are) in \(server) now"
         : "\(receiver.name) \(receiver.are) no longer in \(server)"
     case Catalogue.serverMemberJoinByInviteCode: "\(actor) joined \(server) with an invite code"
-    case _ where Catalogue.announcedType(type.code) != nil: "\(type.name) in \(channelAndServer)"
+    case _ where Catalogue.announcedCodes.contains { $0.contains(type.code) }:
+      "\(type.name) in \(channelAndServer)"
     default: nil
     }
   }

@@ -19,7 +19,10 @@ extension Draft {
     var request = request
     if let waiting = try waitingRequest(id) {
       guard waiting.isSamePurpose(as: request) else {
-        throw Refusal(.conflict, "another invitation or application is pending under the id \(id.text)")
+        throw Refusal(
+          .conflict,
+          "another invitation or application is pending under the id \(id.text): try again when it was answered or has expired"
+        )
       }
       request.keepInviters(of: waiting)
       // A second inviter who says nothing does not take back the words of the first. An applicant may.

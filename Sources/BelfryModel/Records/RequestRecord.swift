@@ -149,6 +149,6 @@ extension Refusal {
       }
     return Refusal(
       .notFound, "no such \(request) is pending: it was answered already, it has expired, or there was none",
-      field: "requestId")
+      field: kind == .stageInvitation ? "token" : "requestId")
   }
 }

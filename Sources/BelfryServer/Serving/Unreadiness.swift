@@ -22,10 +22,11 @@ enum Unreadiness: Sendable, Hashable {
   private var detail: String {
     switch self {
     case .shuttingDown: "this broker is shutting down"
-    case .starting: "this broker is starting: not every event loop has reached Redis yet"
+    case .starting:
+      "this broker is starting: not every event loop has reached Redis yet; if that lasts, the broker's log says why"
     case .redisAway: "Redis cannot be reached"
     case .accessRefused(let refusal): refusal.words
-    case .diskFull: "Redis does not run, because its disk is full"
+    case .diskFull: "Redis does not run, because its disk is full: free space, and the broker starts it again"
     case .keyspaceRefused(let words): words
     }
   }

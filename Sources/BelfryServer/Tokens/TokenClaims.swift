@@ -54,7 +54,8 @@ extension TokenClaims {
   ) throws(TokenError) {
     guard case .object(let claims) = payload else { throw TokenError("its payload is not a JSON object") }
     guard let expiry = Self.seconds(claims["exp"]) else {
-      throw TokenError("it has no exp, the time in seconds at which it expires")
+      let words = claims["exp"] == nil ? "it has no exp" : "its exp is not a number"
+      throw TokenError("\(words): the time in seconds since 1970 at which it expires")
     }
     guard expiry > nowSeconds else { throw TokenError("it has expired") }
     if let start = claims["nbf"] {

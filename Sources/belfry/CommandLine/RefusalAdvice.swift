@@ -22,7 +22,10 @@ extension CommandFailure {
 
   /// Advice if a token of another kind would be allowed. If nobody is allowed, the refusal itself is enough.
   private static func advice(onForbidden detail: String) -> String? {
-    if detail.contains("scope") { return "\(minting("user")) --scope SCOPE mints a token that may do this" }
+    if detail.contains("scope") {
+      return
+        "\(minting("app")) --scope SCOPE mints a token that may do this; a key gets its scopes from belfry key create"
+    }
     if detail.contains("needs an operator token") {
       return "\(minting("operator")) mints a token that may do this"
     }

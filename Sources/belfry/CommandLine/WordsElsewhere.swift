@@ -9,13 +9,17 @@ enum WordsElsewhere {
     "promote": ["add-admin"], "demote": ["remove-admin"], "transfer": ["hand-over"],
     "users": ["members"], "participants": ["members"], "requests": ["applications"],
     "info": ["show"], "get": ["show"], "ls": ["list"], "set": ["update"], "edit": ["update"],
-    "rename": ["update"], "new": ["create"], "open": ["create"],
+    "rename": ["update"], "change": ["update"], "new": ["create"], "make": ["create"], "open": ["create"],
+    "enable": ["update"], "disable": ["update"], "pause": ["update"], "options": ["show", "update"],
     "silence": ["mute"], "mutes": ["muted"], "mine": ["list"], "blacklist": ["ban", "block"],
     "whitelist": ["allow"],
   ]
 
   /// Two words that mean a command of another group, where the last word alone would lead to a wrong one.
-  static let commands = ["server users": "member list"]
+  static let commands = [
+    "server users": "member list", "server channels": "channel list", "webhook delete": "webhook remove",
+    "key delete": "key revoke", "notification delete": "notification recall",
+  ]
 
   /// Two words that may mean two commands. Neither is the other name of one: `group remove` removes a member, and somebody who
   /// expects the same of `server remove` must not delete the server.

@@ -7,15 +7,15 @@ extension CommandTable {
     commands: own + Command.made(from: Routes.all),
     groups: [
       "secret": "the secrets that sign tokens: rotation",
-      "key": "keys for back ends: make, list, revoke",
+      "key": "keys for back ends: create, list, revoke",
       "server": "servers: settings, invitations, bans, roles",
       "channel": "a server's channels: rosters, lists, mutes",
       "member": "a server's members",
       "group": "groups: members, roles, lists, mutes, files",
       "room": "rooms: attendees, hands, the stage, microphones",
-      "account": "options, streams, tokens and pushers of accounts",
+      "account": "accounts: show, update, streams, tokens, pushers",
       "webhook": "webhooks: copies of notifications for other servers",
-      "notification": "change, recall, count notifications",
+      "notification": "update, recall, count notifications",
     ],
     pairs: [
       (["serve", "check-config"], "run a broker, and check its configuration"),

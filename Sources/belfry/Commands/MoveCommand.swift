@@ -5,7 +5,7 @@ extension Command {
   static let move = Command(
     name: "move", summary: "move all data of brokers to a cluster, or to another Redis",
     detail: """
-      Pauses the brokers, and prints the time. From then on they answer 503, until they are started with the \
+      Pauses the brokers, and prints when the pause began. From then on they answer 503, until they are started with the \
       new address. Every key is compared on both sides before brokers may use the target, and the command ends \
       with 0 only if all are equal. If anything fails, the brokers continue with the Redis that they had. After \
       an interruption the same command continues the move, or with --cancel undoes it. Without --from it \

@@ -12,6 +12,7 @@ extension Command {
     options: CommandOption.broker + [
       .flag("adopt-settings", "replace the keyspace's limits and secret with those of this broker")
     ],
+    strayAdvice: "belfry serve takes only options, such as --listen 127.0.0.1:8081",
     examples: [
       Example("serve --data /var/lib/belfry", "on port 8080 of this machine, with an embedded Redis"),
       Example(

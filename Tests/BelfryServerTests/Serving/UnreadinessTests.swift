@@ -45,8 +45,8 @@ import Testing
       try await detail(beforeReaching: redis, isDiskFull: isDiskFull) { words in
         words
           == (isDiskFull
-            ? "Redis does not run, because its disk is full"
-            : "this broker is starting: not every event loop has reached Redis yet")
+            ? "Redis does not run, because its disk is full: free space, and the broker starts it again"
+            : "this broker is starting: not every event loop has reached Redis yet; if that lasts, the broker's log says why")
       }
     }
   }

@@ -25,9 +25,7 @@ package struct AnnounceInServer: SpaceOperation {
   package var concerns: [RecordAddress] { accounts.map { .member($0, of: space) } }
 
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
-    guard var row = Catalogue.announcedType(type) else {
-      throw .invalid("type", "must be 18, 20 to 30, 34 or 35: the other types come from operations")
-    }
+    var row = try Catalogue.announcedType(type)
     try NotificationContent.check(attach, "attach", jsonBytes: Limits.attachBytes)
     var scene: NotificationType.ChannelScene?
     if let channelID {
