@@ -1,18 +1,22 @@
 import Foundation
+import Glibc
 import Synchronization
 
 /// The time of day as a redis-server of the test's own sees it: ahead of the machine's, or behind. Periods of
 /// time, such as timeouts, are not affected.
 ///
-/// A library that is loaded before all others answers the calls by which programs ask for the time, and adds
-/// the number in a file.
+/// A library that is loaded before all others answers the calls by which programs ask for the time. It adds the
+/// number in a file, or gives the time in the file, if the clock stands still.
 package final class ShiftedClock: Sendable {
   let folder: String
   private let seconds = Mutex<Int64>(0)
+  private let file: Int32
 
   package init() async throws {
     folder = try makeTemporaryFolder()
-    try write(0)
+    file = unsafe open(folder + "/offset", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    try write(0, at: 0)
+    try write(0, at: 1)
     let source = folder + "/clock.c"
     try Self.source.write(toFile: source, atomically: false, encoding: .utf8)
     let log = folder + "/compiler.log"
@@ -23,7 +27,10 @@ package final class ShiftedClock: Sendable {
     else { throw FixtureError("the clock does not compile:\n\(lastLogLines(of: log))") }
   }
 
-  deinit { removeFolder(folder) }
+  deinit {
+    close(file)
+    removeFolder(folder)
+  }
 
   /// How far it is ahead of the machine's.
   package var offsetSeconds: Int64 { seconds.withLock { $0 } }
@@ -32,24 +39,25 @@ package final class ShiftedClock: Sendable {
   package func step(bySeconds change: Int64) throws {
     try seconds.withLock { seconds in
       seconds += change
-      try write(seconds)
+      try write(seconds, at: 0)
     }
   }
+
+  /// From now on it stands still at this time, until it is set to another one.
+  /// - Parameter microseconds: since 1970.
+  package func stand(atMicroseconds microseconds: Int64) throws { try write(microseconds, at: 1) }
 
   var environment: [String: String] { ["LD_PRELOAD": libraryPath, "BELFRY_TEST_CLOCK": offsetPath] }
 
   private var libraryPath: String { folder + "/clock.so" }
   private var offsetPath: String { folder + "/offset" }
 
-  /// In place: the server has mapped the file.
-  private func write(_ offset: Int64) throws {
-    let bytes = unsafe withUnsafeBytes(of: offset) { unsafe Data($0) }
-    guard FileManager.default.fileExists(atPath: offsetPath) else {
-      return try bytes.write(to: URL(fileURLWithPath: offsetPath))
-    }
-    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: offsetPath))
-    try file.write(contentsOf: bytes)
-    try file.close()
+  /// In place: the server has mapped the file. Its first number is the offset, and the second one the time at which the
+  /// clock stands, or 0.
+  private func write(_ number: Int64, at place: Int) throws {
+    // SAFETY: pwrite reads the number during the call only.
+    let count = unsafe withUnsafeBytes(of: number) { unsafe pwrite(file, $0.baseAddress, 8, 8 * place) }
+    if count != 8 { throw FixtureError("the clock cannot be set: errno \(errno)") }
   }
 
   private static let source = """
@@ -69,7 +77,7 @@ package final class ShiftedClock: Sendable {
       const char *path = getenv("BELFRY_TEST_CLOCK");
       int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
       if (file < 0) return;
-      void *page = mmap(0, sizeof(int64_t), PROT_READ, MAP_SHARED, file, 0);
+      void *page = mmap(0, 2 * sizeof(int64_t), PROT_READ, MAP_SHARED, file, 0);
       close(file);
       if (page != MAP_FAILED) offset = page;
     }
@@ -77,7 +85,9 @@ package final class ShiftedClock: Sendable {
     int clock_gettime(clockid_t clock, struct timespec *time) {
       int status = syscall(SYS_clock_gettime, clock, time);
       int is_shifted = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
-      if (status == 0 && offset && is_shifted) time->tv_sec += *offset;
+      if (status != 0 || !offset || !is_shifted) return status;
+      time->tv_sec += *offset;
+      if (offset[1]) *time = (struct timespec){offset[1] / 1000000, offset[1] % 1000000 * 1000};
       return status;
     }
 
