@@ -100,8 +100,14 @@ let package = Package(
     .target(name: "SimulatedMachine", path: "Tests/SimulatedMachine"),
     // Many machines on one thread, whose order, time and chance follow from a seed.
     .target(
-      name: "SimulationKit", dependencies: ["SimulatedMachine", "BelfryLoop", "BelfrySystem", "TestKit"],
+      name: "SimulationKit",
+      dependencies: ["SimulatedMachine", "SimulatedRedis", "BelfryLoop", "BelfrySystem", "TestKit"],
       path: "Tests/SimulationKit", swiftSettings: rules),
+    // Lua 5.1, and an in-memory Redis that runs Belfry's functions in it.
+    .target(name: "CLua", path: "Tests/CLua", linkerSettings: [.linkedLibrary("lua5.1")]),
+    .target(
+      name: "SimulatedRedis", dependencies: ["CLua", "BelfryBytes"], path: "Tests/SimulatedRedis",
+      swiftSettings: rules),
     // Certificates for tests, and clients of TLS that do what no honest one does.
     .target(
       name: "TestCertificates", path: "Tests/TestCertificates",
@@ -115,7 +121,11 @@ let package = Package(
     tests("BelfryModelTests", ["BelfryModel", "BelfryBytes", "ModelSamples", "TestKit"]),
     tests(
       "StorePropertyTests",
-      ["BelfryModel", "BelfryFeed", "BelfryStore", "BelfryRedis", "BelfryLoop", "ModelSamples", "TestKit"]),
+      [
+        "BelfryModel", "BelfryFeed", "BelfryStore", "BelfryRedis", "BelfryLoop", "ModelSamples",
+        "SimulatedRedis", "TestKit",
+      ]),
+    tests("SimulatedRedisTests", ["SimulatedRedis", "BelfryBytes", "CFunctions", "TestKit"]),
     tests(
       "FuzzTests",
       [
@@ -123,7 +133,9 @@ let package = Package(
         "BelfryServer", "BelfryClient", "BelfryTransport", "BelfryBytes", "ModelSamples", "TestKit",
       ]),
     tests("BelfryLoopTests", ["BelfryLoop", "BelfrySystem", "TestKit"]),
-    tests("SimulationTests", ["SimulationKit", "BelfryRedis", "BelfryLoop", "BelfrySystem", "TestKit"]),
+    tests(
+      "SimulationTests",
+      ["SimulationKit", "SimulatedRedis", "BelfryRedis", "BelfryLoop", "BelfrySystem", "TestKit"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryTransport", "BelfryLoop", "BelfrySystem", "TestKit"]),
     // They start the `belfry` executable itself, so it is built with them.
     tests(
