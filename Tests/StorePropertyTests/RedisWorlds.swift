@@ -11,12 +11,15 @@ actor RedisWorlds {
   private let server: RedisServer
   private let redisLimits: RedisLimits
   private let link: FrailLink
+  private let comparingLink: ComparingLink?
   private var store: RedisStore?
   private var feed: RedisLiveFeed?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
-  init(_ server: RedisServer, on loop: EventLoop) throws {
+  /// - Parameter comparingLink: the way to the server; nil for the direct one.
+  init(_ server: RedisServer, on loop: EventLoop, through comparingLink: ComparingLink?) throws {
+    self.comparingLink = comparingLink
     self.loop = loop
     self.server = server
     var limits = RedisLimits()
@@ -24,7 +27,7 @@ actor RedisWorlds {
     limits.commandTimeout = .seconds(20)
     limits.waitForConnection = .seconds(20)
     redisLimits = limits
-    link = try FrailLink(to: server)
+    link = try FrailLink(to: server, through: comparingLink?.socketPath)
   }
 
   func close() {
@@ -48,8 +51,8 @@ actor RedisWorlds {
   /// With a store of its own: a walk must not depend on those before it, or its seed alone would not repeat it.
   private func world(of cast: Cast) async throws -> World {
     close()
-    try server.command("FLUSHALL")
-    let endpoint = try RedisEndpoint(url: server.url)
+    if let comparingLink { try comparingLink.clear(server) } else { try server.command("FLUSHALL") }
+    let endpoint = try comparingLink.map { .unixSocket($0.socketPath) } ?? RedisEndpoint(url: server.url)
     let store = RedisStore(loop: loop, endpoint: endpoint, limits: Cast.limits, redisLimits: redisLimits)
     let feed = RedisLiveFeed(of: store)
     (self.store, self.feed) = (store, feed)
@@ -64,17 +67,32 @@ actor RedisWorlds {
 }
 
 func withRedisWorlds<R>(_ body: (RedisWorlds) async throws -> R) async throws -> R {
-  try await withRedisServer { server in
-    try await withLoop { loop in
-      let worlds = try RedisWorlds(server, on: loop)
-      do {
-        let result = try await body(worlds)
-        await worlds.close()
-        return result
-      } catch {
-        await worlds.close()
-        throw error
-      }
+  try await withRedisServer { try await withRedisWorlds(on: $0, through: nil, body) }
+}
+
+private func withRedisWorlds<R>(
+  on server: RedisServer, through comparingLink: ComparingLink?, _ body: (RedisWorlds) async throws -> R
+) async throws -> R {
+  try await withLoop { loop in
+    let worlds = try RedisWorlds(server, on: loop, through: comparingLink)
+    do {
+      let result = try await body(worlds)
+      await worlds.close()
+      return result
+    } catch {
+      await worlds.close()
+      throw error
     }
+  }
+}
+
+/// On a server whose answers are compared with those of a simulated one.
+func withComparedWorlds<R>(_ body: (RedisWorlds, ComparingLink) async throws -> R) async throws -> R {
+  var options = RedisServer.Options()
+  let clock = try await ShiftedClock()
+  options.clock = clock
+  return try await withRedisServer(options) { server in
+    let link = try ComparingLink(to: server, clock)
+    return try await withRedisWorlds(on: server, through: link) { try await body($0, link) }
   }
 }
