@@ -79,6 +79,8 @@ package final class Simulation {
 
   /// The time since the beginning.
   package var elapsed: Duration { .nanoseconds(nanoseconds) }
+  /// The wall clock of a machine that nobody has set, since 1970.
+  var wallTime: Duration { .nanoseconds(Self.wallBeginning + nanoseconds) }
 
   // MARK: Machines and loops
 
