@@ -67,7 +67,7 @@ extension Keyspace {
   /// There is data, but no record of its layout. Reading it as another layout could destroy it.
   static let refusalWithoutRecord =
     "this keyspace has data, but its format record, which holds its version and its number of partitions, is missing. "
-    + "Use an empty Redis, or restore the key \(RedisLayout.format) (HSET \(RedisLayout.format) format \"<version> <partitions>\")"
+    + "Use an empty Redis, or restore the key \(RedisLayout.format) (HSET \(RedisLayout.format) format \"\(dataVersion) <partitions>\"); docs/operations.md says more"
 }
 
 // MARK: - Settings that should be the same
@@ -88,6 +88,8 @@ package enum SettingsFinding: Sendable, Hashable {
   case adopted([SettingDifference])
   /// The settings differ in these. The record was to have those of this broker, and Redis refused to write them.
   case notAdopted([SettingDifference], cause: String)
+  /// The keyspace was there before, and Redis has come back without it. A new one begins.
+  case gone
 }
 
 extension Keyspace {

@@ -279,6 +279,24 @@ import Testing
 
   // MARK: While a broker runs
 
+  /// The data of a Redis that comes back empty is lost. An operator has to learn of it before producers fill a new keyspace.
+  @Test func aKeyspaceThatIsGoneIsTold() async throws {
+    try await withBroker { broker, redis in
+      var found: [SettingsFinding] = []
+      let store = RedisStore(
+        loop: broker.loop, endpoint: try RedisEndpoint(url: redis.url), limits: Limits(),
+        redisLimits: .patient)
+      // The one that connects first makes the new keyspace, and the other finds it there.
+      for each in [store, broker.store] { each.onSettings = { found.append($0) } }
+      store.start()
+      try await TestKit.eventually { store.state == .ready && broker.store.state == .ready }
+      #expect(!found.contains(.gone), "a first start is no loss")
+      try redis.transaction(["FLUSHALL"], ["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"])
+      try await TestKit.eventually { found.contains(.gone) }
+      store.close()
+    }
+  }
+
   @Test func aKeyspaceThatIsReplacedIsLeftAloneAndReturnedTo() async throws {
     try await withBroker { broker, redis in
       try await broker.append("ding")

@@ -66,6 +66,13 @@ final class KeyspaceState: Sendable {
   /// Logs a change, once for all loops.
   func note(_ finding: SettingsFinding) {
     switch finding {
+    case .gone:
+      Log.line(
+        "redis has lost the keyspace",
+        [
+          "effect": "it came back empty, and a new keyspace begins",
+          "remedy": "docs/operations.md, Redis came back empty",
+        ])
     case .differ(let found):
       let before = content.withLock { content in
         defer { content.differences = found }

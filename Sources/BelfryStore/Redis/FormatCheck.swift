@@ -17,6 +17,8 @@ final class FormatCheck {
   private(set) var isSecretBehind = false
   let hashes: PartitionHashes
   private var isOfCluster = false
+  /// True if this connection's broker has worked on the keyspace.
+  private var hasSeenKeyspace = false
 
   init(_ keyspace: Keyspace, adopts: Bool, at place: String) {
     self.keyspace = keyspace
@@ -101,8 +103,9 @@ extension FormatCheck {
       let reply = try replies[0].array(count: 2)
       if try reply[1].array().isEmpty == false { return refuseUnlessWritten(then: following) }
       let next = Array(try reply[0].bytes())
-      return next == Array("0".utf8)
-        ? write(writingNew, then: following) : lookForData(from: next, then: following)
+      guard next == Array("0".utf8) else { return lookForData(from: next, then: following) }
+      if hasSeenKeyspace { onSettings?(.gone) }
+      return write(writingNew, then: following)
     }
   }
 
@@ -134,6 +137,7 @@ extension FormatCheck {
     }
     if adopts, !differences.isEmpty { return adopt(differences, then: following) }
     adopts = false
+    hasSeenKeyspace = true
     onSettings?(.differ(differences))
     return makeHashes(then: following)
   }

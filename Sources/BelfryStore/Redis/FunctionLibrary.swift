@@ -44,9 +44,10 @@ enum FunctionLibrary {
       noted(areDone(replies))
       return nil
     }
-    return RedisSetUp([list, RedisCommand("TIME")]) {
+    return RedisSetUp([list, RedisCommand("TIME"), publishing]) {
       replies throws(RedisError) in
-      _ = try RedisSetUp.refuseErrors(replies)
+      _ = try RedisSetUp.refuseErrors(Array(replies.prefix(2)))
+      try refuseMissingRights(replies[2])
       try read(replies[1])
       if replies[0].holds(code) { return begin }
       return RedisSetUp([load]) { replies throws(RedisError) in
@@ -55,6 +56,16 @@ enum FunctionLibrary {
         return begin
       }
     }
+  }
+
+  /// A message that nobody hears. A function publishes after it has appended, and Redis undoes nothing: a user without a right to
+  /// the channels would have each send stored, and refused.
+  private static let publishing = RedisCommand("SPUBLISH", "belfry:rights", "")
+
+  /// A node of a cluster refuses the channel if it belongs to another node. That says nothing about rights.
+  private static func refuseMissingRights(_ reply: RedisReply) throws(RedisError) {
+    guard case .error(let message) = reply, message.hasPrefix("NOPERM ") else { return }
+    _ = try RedisSetUp.refuseErrors([reply])
   }
 
   static func beginHistory(of layout: RedisLayout) -> [RedisCommand] {

@@ -60,6 +60,14 @@ import Testing
     }
   }
 
+  /// Each send would be stored, and then refused: a function publishes after it has appended.
+  @Test func aUserWithoutAnyChannelIsNamedBeforeItServes() async throws {
+    try await withRedisServer { redis in
+      try redis.command("ACL", "SETUSER", "default", "resetchannels")
+      try await detail(beforeReaching: redis) { words in words?.contains("(NOPERM)") == true }
+    }
+  }
+
   @Test(arguments: [
     ("WRONGPASS invalid username-password pair or user is disabled.", AccessRefusal.wrongPassword),
     ("NOPERM User bob has no permissions to run the 'hmget' command", .noPermission),
