@@ -147,7 +147,10 @@ extension RedisEndpoint {
   }
 
   mutating func setDatabase(_ text: Substring) throws(RedisError) {
-    guard let number = UInt16(text) else { throw .invalidEndpoint("the database must be a number") }
+    guard let number = UInt16(text) else {
+      throw .invalidEndpoint(
+        "the database must be a number; in a password, write / as %2F, @ as %40 and # as %23")
+    }
     database = Int(number)
   }
 

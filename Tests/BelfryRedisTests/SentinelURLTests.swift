@@ -60,8 +60,14 @@ import Testing
     ("redis+sentinel://a/", "the master's name is missing"),
     ("redis+sentinel://a//1", "the master's name is missing"),
     ("redis+sentinel://a/50%", "the master's name has an invalid percent-encoding"),
-    ("redis+sentinel://a/main/x", "the database must be a number"),
-    ("redis+sentinel://a/main/1/2", "the database must be a number"),
+    (
+      "redis+sentinel://a/main/x",
+      "the database must be a number; in a password, write / as %2F, @ as %40 and # as %23"
+    ),
+    (
+      "redis+sentinel://a/main/1/2",
+      "the database must be a number; in a password, write / as %2F, @ as %40 and # as %23"
+    ),
     ("redis+sentinel://a/main?db=1", "only ?sentinel_username=, sentinel_password= may"),
     ("redis+sentinel://a/main?ca=/ca.pem", "only ?sentinel_username=, sentinel_password= may"),
     ("rediss+sentinel://a/main?insecure=1", "ca=, cert=, key= may follow the name"),
