@@ -19,29 +19,21 @@ let optimizedInDebugBuilds: Set = [
   "BelfryBytes", "BelfrySystem", "BelfryModel", "BelfryLoop", "BelfryRedis", "BelfryHTTP",
 ]
 
-// One process compiles all files of a module. More of them would each read all its files and all modules that it imports, which
-// takes a third more of the processor. Nothing is left to compile next to the last and largest ones, so these take more.
-let processesInDebugBuilds = ["BelfryServerTests": 4, "EndToEndTests": 2]
-
-func debugFlags(_ name: String, _ flags: [String] = []) -> [SwiftSetting] {
-  let processes = processesInDebugBuilds[name] ?? 1
-  return optimizesDebugBuild
-    ? [.unsafeFlags(["-driver-batch-count", "\(processes)"] + flags, .when(configuration: .debug))] : []
-}
-
 func module(
   _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], resources: [Resource] = []
 ) -> Target {
-  let isOptimized = optimizedInDebugBuilds.contains(name)
+  let isOptimized = optimizesDebugBuild && optimizedInDebugBuilds.contains(name)
   // A module at once, as in a release: that takes a tenth less of the processor than file by file.
   let flags = ["-O", "-wmo", "-num-threads", "2", "-assert-config", "Debug"]
+  let optimization: [SwiftSetting] =
+    isOptimized ? [.unsafeFlags(flags, .when(configuration: .debug))] : []
   return .target(
     name: name, dependencies: dependencies, exclude: exclude, resources: resources,
-    swiftSettings: rules + debugFlags(name, isOptimized ? flags : []))
+    swiftSettings: rules + optimization)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: rules + debugFlags(name))
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: rules)
 }
 
 let package = Package(
@@ -96,26 +88,26 @@ let package = Package(
       dependencies: [
         "BelfryServer", "BelfryClient", "BelfryInterface", "BelfryModel", "BelfryLoop", "BelfryBytes",
       ],
-      swiftSettings: rules + debugFlags("belfry")),
+      swiftSettings: rules),
 
     // What the tests of all layers stand on: real redis-servers, servers that do what a script says, raw connections,
     // loops on a thread of their own, clocks that step, random numbers that a seed repeats.
     .target(
       name: "TestKit",
       dependencies: ["CHiredis", "BelfryLoop", "BelfryTransport", "BelfryBytes", "TestCertificates"],
-      path: "Tests/TestKit", swiftSettings: rules + debugFlags("TestKit")),
+      path: "Tests/TestKit", swiftSettings: rules),
     // A thread's own clocks and random numbers, in place of the system's.
     .target(name: "SimulatedMachine", path: "Tests/SimulatedMachine"),
     // Many machines on one thread, whose order, time and chance follow from a seed.
     .target(
       name: "SimulationKit",
       dependencies: ["SimulatedMachine", "SimulatedRedis", "BelfryLoop", "BelfrySystem", "TestKit"],
-      path: "Tests/SimulationKit", swiftSettings: rules + debugFlags("SimulationKit")),
+      path: "Tests/SimulationKit", swiftSettings: rules),
     // Lua 5.1, and an in-memory Redis that runs Belfry's functions in it.
     .target(name: "CLua", path: "Tests/CLua", linkerSettings: [.linkedLibrary("lua5.1")]),
     .target(
       name: "SimulatedRedis", dependencies: ["CLua", "BelfryBytes"], path: "Tests/SimulatedRedis",
-      swiftSettings: rules + debugFlags("SimulatedRedis")),
+      swiftSettings: rules),
     // Certificates for tests, and clients of TLS that do what no honest one does.
     .target(
       name: "TestCertificates", path: "Tests/TestCertificates",
@@ -124,7 +116,7 @@ let package = Package(
     .target(
       name: "ModelSamples",
       dependencies: ["BelfryModel", "BelfryStore", "BelfryInterface", "BelfryBytes", "TestKit"],
-      path: "Tests/ModelSamples", swiftSettings: rules + debugFlags("ModelSamples")),
+      path: "Tests/ModelSamples", swiftSettings: rules),
 
     tests("BelfryModelTests", ["BelfryModel", "BelfryBytes", "ModelSamples", "TestKit"]),
     tests(

@@ -6,8 +6,7 @@
 # tests of XCTest that needs it. Package.swift names the modules that are optimised, with all assertions. Optimising all of them
 # costs more time to compile than the tests gain. Tests are not optimised: the compiler of Swift 6.3 crashes on one.
 # BELFRY_DEBUG_INFO=dwarf makes a build for a debugger instead, with nothing optimised.
-# Four modules are compiled at a time. Package.swift says how many processes compile each.
-debug_options=(-debug-info-format "${BELFRY_DEBUG_INFO:-none}" --disable-index-store --disable-xctest --jobs 4)
+debug_options=(-debug-info-format "${BELFRY_DEBUG_INFO:-none}" --disable-index-store --disable-xctest)
 debug_build=optimized
 if [[ ${BELFRY_DEBUG_INFO:-none} != none ]]; then debug_build=plain; fi
 
