@@ -53,7 +53,7 @@ extension SimulatedRedis {
   /// Gives the node another view of its cluster.
   /// - Returns: messages to subscribers whose channels are now served elsewhere. Their connections have to be told with
   ///   ``SimulatedClient/forget(_:)``.
-  package func join(_ view: ClusterView) -> [Push] {
+  package func joinCluster(_ view: ClusterView) -> [Push] {
     cluster = view
     var ended: [Push] = []
     for channel in listeners.keys.sorted(by: { $0.precedes($1) }) {
@@ -81,7 +81,7 @@ extension SimulatedRedis {
     }
     let keys = commands.flatMap { $0.0.keys(of: $0.1) }
     let isOfChannels = commands.contains { $0.0.traits.contains(.ofChannels) }
-    return cluster.redirection(of: keys, isAsking: client.isAsking, isOfChannels) { find($0) != nil }
+    return cluster.redirection(of: keys, isAsking: client.isAsking, isOfChannels) { findKey($0) != nil }
   }
 }
 

@@ -50,11 +50,11 @@ final class CommandCall {
   // MARK: Values
 
   /// The key, unless it has expired.
-  func find(_ key: Bytes) -> Database.Key? { redis.find(key) }
+  func findKey(_ key: Bytes) -> Database.Key? { redis.findKey(key) }
 
   /// Nil if there is no such key.
   func read<Value: ValueOfKind>(_ kind: Value.Type, _ key: Bytes) throws(CommandError) -> Value? {
-    guard let found = redis.find(key) else { return nil }
+    guard let found = redis.findKey(key) else { return nil }
     guard let value = Value.of(found.value) else { throw .wrongType }
     return value
   }
@@ -63,7 +63,7 @@ final class CommandCall {
   func change<Value: ValueOfKind, Result>(
     _ kind: Value.Type, _ key: Bytes, _ body: (inout Value) throws(CommandError) -> Result
   ) throws(CommandError) -> Result {
-    if let found = redis.find(key), Value.of(found.value) == nil { throw .wrongType }
+    if let found = redis.findKey(key), Value.of(found.value) == nil { throw .wrongType }
     return try redis.database.change(key, of: kind, body)
   }
 
@@ -71,7 +71,7 @@ final class CommandCall {
   func changeIfPresent<Value: ValueOfKind, Result>(
     _ kind: Value.Type, _ key: Bytes, _ body: (inout Value) throws(CommandError) -> Result
   ) throws(CommandError) -> Result? {
-    guard let found = redis.find(key) else { return nil }
+    guard let found = redis.findKey(key) else { return nil }
     guard Value.of(found.value) != nil else { throw .wrongType }
     return try redis.database.change(key, of: kind, body)
   }
@@ -79,7 +79,7 @@ final class CommandCall {
 
 extension SimulatedRedis {
   /// The key, unless it has expired. A master removes it then, and tells its replicas.
-  func find(_ key: Bytes) -> Database.Key? {
+  func findKey(_ key: Bytes) -> Database.Key? {
     guard let found = database[key] else { return nil }
     guard let expiresAt = found.expiresAt, expiresAt < nowMilliseconds, !isReplaying else { return found }
     if isReplica { return nil }

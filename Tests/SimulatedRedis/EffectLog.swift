@@ -29,7 +29,7 @@ package struct EffectLog: Hashable, Sendable {
     effects.append(Effect(writes: writes, offset: offset))
   }
 
-  mutating func drop(through offset: Int) { effects.removeAll { $0.offset <= offset } }
+  mutating func removeEffects(through offset: Int) { effects.removeAll { $0.offset <= offset } }
 
   /// Goes on behind another log, as a replica does that has just got all data.
   mutating func begin(at offset: Int) { (effects, self.offset) = ([], offset) }
@@ -86,13 +86,13 @@ extension SimulatedRedis {
     now = microseconds
     guard !isReplica else { return }
     for key in database.keys.keys.sorted(by: { $0.precedes($1) }) where database[key]?.expiresAt != nil {
-      _ = find(key)
+      _ = findKey(key)
       endEffect()
     }
   }
 
   /// Forgets effects that every file and every replica has. Offsets stay as they are.
-  package func forgetEffects(through offset: Int) { log.drop(through: offset) }
+  package func forgetEffects(through offset: Int) { log.removeEffects(through: offset) }
 
   /// Makes the writes since the last call one effect.
   func endEffect() {

@@ -8,7 +8,7 @@ package struct ReplyReader: Sendable {
   package mutating func append(_ bytes: some Sequence<UInt8>) { buffer += bytes }
 
   /// The next whole message; nil if not all of it is there.
-  package mutating func next() -> SimulatedReply? {
+  package mutating func readReply() -> SimulatedReply? {
     let start = place
     guard let message = read() else {
       place = start
@@ -23,7 +23,7 @@ package struct ReplyReader: Sendable {
 
   /// The next command, an array of texts.
   package mutating func nextCommand() -> [Bytes]? {
-    guard case .array(let words)? = next() else { return nil }
+    guard case .array(let words)? = readReply() else { return nil }
     return words.map { if case .bulk(let text) = $0 { text } else { [] } }
   }
 

@@ -83,7 +83,7 @@ package struct Outcome: Hashable, Sendable {
   /// Messages for other connections, and for this one behind its replies.
   package var pushes: [Push]
   /// Messages that a cluster's node passes on to the other nodes of its shard, at once. Each takes them with
-  /// ``SimulatedRedis/pass(_:)``.
+  /// ``SimulatedRedis/passMessage(_:)``.
   package var messages: [ChannelMessage] = []
   /// The question whose answer is still to come.
   package var wait: ReplicationQuestion?

@@ -65,7 +65,7 @@ private struct NodePair {
       var view = view
       view.own = own
       if own == 0 { view.coming = [:] } else { view.leaving = [:] }
-      _ = simulated[own].join(view)
+      _ = simulated[own].joinCluster(view)
     }
   }
 

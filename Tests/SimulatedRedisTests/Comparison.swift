@@ -65,7 +65,7 @@ final class Comparison {
     try begin()
     defer { try? finish?(askByWords) }
     for (index, step) in steps.enumerated() {
-      if let (real, simulated) = try take(step) {
+      if let (real, simulated) = try playStep(step) {
         return Difference(steps: Array(steps[...index]), real: real, simulated: simulated)
       }
     }
@@ -74,22 +74,22 @@ final class Comparison {
 
   private func begin() throws {
     now = Self.firstTime
-    try clock.stand(atMicroseconds: now)
+    try clock.standStill(atMicroseconds: now)
     for words in [["DISCARD"], ["FLUSHALL"], ["FUNCTION", "FLUSH"], ["SCRIPT", "FLUSH"]] {
       _ = try real.ask(words.map { Bytes($0.utf8) })
     }
     simulated = SimulatedRedis(options)
     client = SimulatedClient(id: 1)
-    for step in beginning { _ = try take(step) }
+    for step in beginning { _ = try playStep(step) }
     try prepare?(askByWords, simulated)
   }
 
   /// - Returns: both replies, if they differ.
-  private func take(_ step: Step) throws -> (SimulatedReply, SimulatedReply)? {
+  private func playStep(_ step: Step) throws -> (SimulatedReply, SimulatedReply)? {
     switch step {
     case .wait(let milliseconds):
       now += milliseconds * 1_000
-      try clock.stand(atMicroseconds: now)
+      try clock.standStill(atMicroseconds: now)
       return nil
     case .command(let words):
       let answers = (try real.ask(words), ask(words))

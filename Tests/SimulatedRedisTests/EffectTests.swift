@@ -92,9 +92,9 @@ import Testing
     let message = SimulatedReply.array([
       .bulk(Bytes("sunsubscribe".utf8)), .bulk(Bytes("a".utf8)), .integer(1),
     ])
-    #expect(redis.join(view) == [Push(client: 3, message: message)])
+    #expect(redis.joinCluster(view) == [Push(client: 3, message: message)])
     let published = redis.execute(["SPUBLISH", "b", "m"].map { Bytes($0.utf8) }, on: &other, at: 1)
-    #expect(published.messages.flatMap { redis.pass($0) } == published.pushes)
+    #expect(published.messages.flatMap { redis.passMessage($0) } == published.pushes)
     #expect(published.pushes.count == 1 && redis.log.effects.isEmpty)
     client.forget(Bytes("a".utf8))
     #expect(client.channels == [Bytes("b".utf8)])

@@ -19,7 +19,7 @@ final class RealRedis {
   /// Reads one reply, or one message of a channel.
   func readReply() throws -> SimulatedReply {
     while true {
-      if let reply = reader.next() { return reply }
+      if let reply = reader.readReply() { return reply }
       guard let bytes = try connection.readSome() else { throw FixtureError("the connection ended") }
       reader.append(bytes)
     }

@@ -93,7 +93,7 @@ package final class SimulatedRedisServer: SimulatedServer {
   }
 
   /// Gives a message of another node to subscribers.
-  package func pass(_ message: ChannelMessage) { deliver(redis.pass(message)) }
+  package func passMessage(_ message: ChannelMessage) { deliver(redis.passMessage(message)) }
 
   /// Sends messages to subscribers, in order.
   package func deliver(_ pushes: [Push]) {

@@ -17,7 +17,7 @@ final class ComparingLink: @unchecked Sendable {
 
   init(to server: RedisServer, _ clock: ShiftedClock) throws {
     socketPath = server.folder + "/compared.sock"
-    listener = try listen(at: socketPath)
+    listener = try openListener(at: socketPath)
     var options = SimulatedRedis.Options()
     let facts = try server.command("INFO", "server").split(whereSeparator: \.isNewline)
     options.runID = String(facts.first { $0.hasPrefix("run_id:") }?.dropFirst(7) ?? "")
@@ -58,17 +58,17 @@ final class ComparingLink: @unchecked Sendable {
 
   private func serve(_ broker: MessageStream, _ redis: MessageStream, _ number: Int) {
     var client = SimulatedClient(id: number)
-    while let bytes = broker.next() {
+    while let bytes = broker.readMessage() {
       var reader = ReplyReader()
       reader.append(bytes)
       let command = reader.nextCommand() ?? []
       if command.first == Bytes("SSUBSCRIBE".utf8) {
         lock.withLock { comparison.listen(command, &client) }
-        _ = redis.write(bytes)
+        _ = redis.writeMessage(bytes)
         return passMessages(broker, redis, client)
       }
-      let reply = lock.withLock { comparison.take(command, bytes, &client, redis) }
-      guard let reply, broker.write(reply) else { return }
+      let reply = lock.withLock { comparison.forwardCommand(command, bytes, &client, redis) }
+      guard let reply, broker.writeMessage(reply) else { return }
     }
   }
 
@@ -99,9 +99,9 @@ private final class Carrier: @unchecked Sendable {
   init(from source: MessageStream, to target: MessageStream) { (self.source, self.target) = (source, target) }
 
   func carry(_ note: ([UInt8]) -> Void) {
-    while let message = source.next() {
+    while let message = source.readMessage() {
       note(message)
-      if !target.write(message) { break }
+      if !target.writeMessage(message) { break }
     }
     source.shutDown()
     target.shutDown()
@@ -124,7 +124,7 @@ private final class LinkComparison {
     self.clock = clock
     redis = SimulatedRedis(options)
     now = 1_795_910_400_123_456
-    try? clock.stand(atMicroseconds: now)
+    try? clock.standStill(atMicroseconds: now)
   }
 
   func close(_ client: SimulatedClient) { redis.close(client) }
@@ -137,7 +137,7 @@ private final class LinkComparison {
   func noteMessage(_ bytes: [UInt8]) {
     var reader = ReplyReader()
     reader.append(bytes)
-    if let message = reader.next() { noteMessage(message, isReal: true) }
+    if let message = reader.readReply() { noteMessage(message, isReal: true) }
   }
 
   private func noteMessage(_ message: SimulatedReply, isReal: Bool) {
@@ -176,15 +176,15 @@ private final class LinkComparison {
   }
 
   /// - Returns: the real reply.
-  func take(
+  func forwardCommand(
     _ command: [Bytes], _ bytes: [UInt8], _ client: inout SimulatedClient, _ server: MessageStream
   ) -> [UInt8]? {
     now += 137
-    try? clock.stand(atMicroseconds: now)
-    guard server.write(bytes), let real = server.next() else { return nil }
+    try? clock.standStill(atMicroseconds: now)
+    guard server.writeMessage(bytes), let real = server.readMessage() else { return nil }
     var reader = ReplyReader()
     reader.append(real)
-    let expected = reader.next() ?? .null
+    let expected = reader.readReply() ?? .null
     let outcome = redis.execute(command, on: &client, at: now)
     for push in outcome.pushes { noteMessage(push.message, isReal: false) }
     let simulated = outcome.replies.last ?? .null

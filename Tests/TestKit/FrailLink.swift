@@ -28,7 +28,7 @@ package final class FrailLink: Sendable {
   /// - Parameter path: the socket of another link that leads to the server; nil: that of the server.
   package init(to server: RedisServer, through path: String? = nil) throws(FixtureError) {
     socketPath = server.folder + "/frail.sock"
-    listener = try listen(at: socketPath)
+    listener = try openListener(at: socketPath)
     shared = Shared()
     let (listener, redisPath, shared) = (listener, path ?? server.socketPath, shared)
     Thread.detachNewThread {
@@ -56,8 +56,8 @@ package final class FrailLink: Sendable {
 
   private static func serve(_ broker: MessageStream, _ redisPath: String, _ shared: Shared) {
     guard !shared.isBroken, let redis = MessageStream(connectedTo: redisPath) else { return }
-    while let command = broker.next(), admit(command, shared), redis.write(command),
-      let reply = redis.next(), !shared.isBroken, broker.write(reply)
+    while let command = broker.readMessage(), admit(command, shared), redis.writeMessage(command),
+      let reply = redis.readMessage(), !shared.isBroken, broker.writeMessage(reply)
     {}
   }
 

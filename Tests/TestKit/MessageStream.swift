@@ -21,7 +21,7 @@ package final class MessageStream {
   package func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   /// The next whole message; nil when the other side is gone.
-  package func next() -> [UInt8]? {
+  package func readMessage() -> [UInt8]? {
     while true {
       if let end = Self.end(of: buffer, from: 0) {
         defer { buffer.removeFirst(end) }
@@ -37,7 +37,7 @@ package final class MessageStream {
   }
 
   /// False when the other side is gone.
-  package func write(_ message: [UInt8]) -> Bool {
+  package func writeMessage(_ message: [UInt8]) -> Bool {
     var rest = message[...]
     while !rest.isEmpty {
       // SAFETY: send reads the bytes during the call only.
@@ -72,7 +72,7 @@ package final class MessageStream {
 
 // MARK: - Sockets
 
-package func listen(at path: String) throws(FixtureError) -> Int32 {
+package func openListener(at path: String) throws(FixtureError) -> Int32 {
   let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
   guard descriptor >= 0, unsafe withAddress(path, { unsafe bind(descriptor, $0, $1) }) == 0,
     Glibc.listen(descriptor, 16) == 0

@@ -45,7 +45,7 @@ package final class ShiftedClock: Sendable {
 
   /// From now on it stands still at this time, until it is set to another one.
   /// - Parameter microseconds: since 1970.
-  package func stand(atMicroseconds microseconds: Int64) throws { try write(microseconds, at: 1) }
+  package func standStill(atMicroseconds microseconds: Int64) throws { try write(microseconds, at: 1) }
 
   var environment: [String: String] { ["LD_PRELOAD": libraryPath, "BELFRY_TEST_CLOCK": offsetPath] }
 

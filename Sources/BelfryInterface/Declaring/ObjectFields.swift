@@ -126,6 +126,7 @@ extension Kind where Value == [UTF8Text: String] {
         let name = UTF8Text(name)
         if name.isEmpty { throw .invalid(path, "must not have an empty name") }
         guard case .string(let text) = value else {
+          // An empty path would name the whole body.
           var refusal = value.refused("a string", at: "")
           refusal.field = ""
           throw refusal.under(name).inside(path)
@@ -146,9 +147,9 @@ extension Refusal {
     let same = SharedFields.accompanyingNames
     let accompanying = same.contains(name.string) ? declared.first(where: same.contains) : nil
     let meant = NearestWord.to(name.string, among: declared) ?? accompanying
-    let few = declared.count <= namesToldMax ? "; it has \(declared.joined(separator: ", "))" : ""
-    let nearest = meant.map { "; perhaps \($0) is meant" } ?? few
-    return Refusal.invalid("", why + (declared.isEmpty ? "" : nearest)).under(name)
+    let few =
+      (1...namesToldMax).contains(declared.count) ? "; it has \(declared.joined(separator: ", "))" : ""
+    return Refusal.invalid("", why + (meant.map { "; perhaps \($0) is meant" } ?? few)).under(name)
   }
 
   package static func noChoice(of choices: [String], at path: String) -> Refusal {

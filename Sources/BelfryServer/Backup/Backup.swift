@@ -104,12 +104,11 @@ package struct Backup {
     try await RedisSession.with(endpoint) { session throws(BackupError) in
       let question = RedisCommand("HGET", FormatRecordField.key, FormatRecordField.format)
       guard let format = try? await session.ask(question).ifPresent?.string(), let record = MoveRecord(format)
-      else {
-        return
-      }
+      else { return }
+      let isMoved = record.stage == .moved
       throw BackupError(
-        record.stage == .moved ? .movedAlready : .moveUnderWay, record.refusal, at: endpoint.description,
-        advice: record.stage == .moved ? "back up the Redis that it was moved to" : nil)
+        isMoved ? .movedAlready : .moveUnderWay, record.refusal, at: endpoint.description,
+        advice: isMoved ? "back up the Redis that it was moved to" : nil)
     }
   }
 

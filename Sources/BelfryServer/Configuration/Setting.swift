@@ -29,6 +29,7 @@ struct Setting: Sendable {
 
   static let variablePrefix = "BELFRY_"
 
+  /// - Parameter key: a key, or the beginning of one.
   static func variable(of key: String) -> String {
     key.reduce(into: variablePrefix) { name, character in
       if character == "." || character.isUppercase { name.append("_") }

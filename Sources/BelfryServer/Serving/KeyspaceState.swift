@@ -63,7 +63,7 @@ final class KeyspaceState: Sendable {
     }
   }
 
-  /// Logs a change, once for all loops.
+  /// Logs a change, once for all loops. A lost keyspace is found by the loop that begins the new one, and by no other.
   func note(_ finding: SettingsFinding) {
     switch finding {
     case .gone:

@@ -17,7 +17,7 @@ final class FormatCheck {
   private(set) var isSecretBehind = false
   let hashes: PartitionHashes
   private var isOfCluster = false
-  /// True if this connection's broker has worked on the keyspace.
+  /// True once this Redis had the keyspace. If it is missing later, it is lost.
   private var hasSeenKeyspace = false
 
   init(_ keyspace: Keyspace, adopts: Bool, at place: String) {

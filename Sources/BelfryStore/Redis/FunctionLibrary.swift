@@ -60,7 +60,7 @@ enum FunctionLibrary {
 
   /// A message that nobody hears. A function publishes after it has appended, and Redis undoes nothing: a user without a right to
   /// the channels would have each send stored, and refused.
-  private static let publishing = RedisCommand("SPUBLISH", "belfry:rights", "")
+  private static let publishing = RedisCommand("SPUBLISH", RedisLayout.rights, "")
 
   /// A node of a cluster refuses the channel if it belongs to another node. That says nothing about rights.
   private static func refuseMissingRights(_ reply: RedisReply) throws(RedisError) {

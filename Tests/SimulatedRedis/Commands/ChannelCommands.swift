@@ -46,7 +46,7 @@ enum ChannelCommands {
 
   static func publish(_ call: CommandCall) -> SimulatedReply {
     let message = ChannelMessage(channel: call.key, text: call.arguments[2])
-    let pushes = call.redis.pass(message)
+    let pushes = call.redis.passMessage(message)
     call.redis.pushes += pushes
     if call.redis.cluster != nil {
       call.redis.busMessages.append(message)
@@ -68,7 +68,7 @@ enum ChannelCommands {
 
 extension SimulatedRedis {
   /// Gives the message to those who listen here.
-  package func pass(_ message: ChannelMessage) -> [Push] {
+  package func passMessage(_ message: ChannelMessage) -> [Push] {
     let push = SimulatedReply.array([.text("smessage"), .bulk(message.channel), .bulk(message.text)])
     return (listeners[message.channel] ?? []).map { Push(client: $0, message: push) }
   }

@@ -22,7 +22,7 @@ enum KeyCommands {
 
   static func delete(_ call: CommandCall) -> SimulatedReply {
     var count = 0
-    for key in call.arguments(from: 1) where call.find(key) != nil {
+    for key in call.arguments(from: 1) where call.findKey(key) != nil {
       call.redis.database.remove(key)
       count += 1
     }
@@ -31,11 +31,11 @@ enum KeyCommands {
   }
 
   static func exists(_ call: CommandCall) -> SimulatedReply {
-    .integer(call.arguments(from: 1).count { call.find($0) != nil })
+    .integer(call.arguments(from: 1).count { call.findKey($0) != nil })
   }
 
   static func type(_ call: CommandCall) -> SimulatedReply {
-    .status(Bytes((call.find(call.key)?.value.kind ?? "none").utf8))
+    .status(Bytes((call.findKey(call.key)?.value.kind ?? "none").utf8))
   }
 
   static func copy(_ call: CommandCall) throws(CommandError) -> SimulatedReply {
@@ -46,15 +46,15 @@ enum KeyCommands {
       replaces = true
     }
     if call.key == target { throw CommandError("ERR source and destination objects are the same") }
-    guard let found = call.find(call.key) else { return .integer(0) }
-    if call.find(target) != nil, !replaces { return .integer(0) }
+    guard let found = call.findKey(call.key) else { return .integer(0) }
+    if call.findKey(target) != nil, !replaces { return .integer(0) }
     call.redis.database.put(target, found)
     call.noteChange()
     return .integer(1)
   }
 
   static func rename(_ call: CommandCall) throws(CommandError) -> SimulatedReply {
-    guard let found = call.find(call.key) else { throw .noKey }
+    guard let found = call.findKey(call.key) else { throw .noKey }
     if call.key == call.arguments[2] { return .ok }
     call.redis.database.remove(call.key)
     call.redis.database.put(call.arguments[2], found)
@@ -64,7 +64,7 @@ enum KeyCommands {
 
   static func scan(_ call: CommandCall) throws(CommandError) -> SimulatedReply {
     let (keys, next) = try ScanPage(call, cursorAt: 1).page(of: call.redis.database.scanOrder)
-    return ScanPage.reply(keys.filter { call.find($0) != nil }.map { .bulk($0) }, next: next)
+    return ScanPage.reply(keys.filter { call.findKey($0) != nil }.map { .bulk($0) }, next: next)
   }
 
   static func count(_ call: CommandCall) -> SimulatedReply { .integer(call.redis.database.keys.count) }
@@ -100,7 +100,7 @@ extension KeyCommands {
       }
       options.insert(option)
     }
-    guard let found = call.find(call.key) else { return .integer(0) }
+    guard let found = call.findKey(call.key) else { return .integer(0) }
     let known = found.expiresAt
     if options.contains("NX"), known != nil { return .integer(0) }
     if options.contains("XX"), known == nil { return .integer(0) }
@@ -117,19 +117,19 @@ extension KeyCommands {
   }
 
   static func persist(_ call: CommandCall) -> SimulatedReply {
-    guard call.find(call.key)?.expiresAt != nil else { return .integer(0) }
+    guard call.findKey(call.key)?.expiresAt != nil else { return .integer(0) }
     call.redis.database.setExpiry(call.key, nil)
     call.noteChange()
     return .integer(1)
   }
 
   static func timeToLive(_ call: CommandCall) -> SimulatedReply {
-    guard let found = call.find(call.key) else { return .integer(-2) }
+    guard let found = call.findKey(call.key) else { return .integer(-2) }
     return .integer(found.expiresAt.map { max($0 - call.redis.nowMilliseconds, 0) } ?? -1)
   }
 
   static func expireTime(_ call: CommandCall) -> SimulatedReply {
-    guard let found = call.find(call.key) else { return .integer(-2) }
+    guard let found = call.findKey(call.key) else { return .integer(-2) }
     return .integer(found.expiresAt ?? -1)
   }
 }
@@ -150,7 +150,7 @@ extension KeyCommands {
 
   static func set(_ call: CommandCall) throws(CommandError) -> SimulatedReply {
     let options = try SetOptions(call)
-    let found = call.find(call.key)
+    let found = call.findKey(call.key)
     if options.isOnlyNew && found != nil || options.isOnlyPresent && found == nil { return .null }
     let expiresAt = options.keepsExpiry ? found?.expiresAt : options.expiresAt
     let value = StringValue(text: call.arguments[2])

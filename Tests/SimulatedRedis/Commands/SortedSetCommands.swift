@@ -21,7 +21,7 @@ enum SortedSetCommands {
     var countsChanges = false
 
     /// Returns false if the word is no option.
-    mutating func take(_ word: Bytes) -> Bool {
+    mutating func readOption(_ word: Bytes) -> Bool {
       if word.isWord("NX") {
         isOnlyNew = true
       } else if word.isWord("XX") {
@@ -55,7 +55,7 @@ enum SortedSetCommands {
 
   static func add(_ call: CommandCall) throws(CommandError) -> SimulatedReply {
     var (options, index) = (AddOptions(), 2)
-    while index < call.arguments.count, options.take(call.arguments[index]) { index += 1 }
+    while index < call.arguments.count, options.readOption(call.arguments[index]) { index += 1 }
     if index == call.arguments.count || (call.arguments.count - index) % 2 == 1 { throw .syntax }
     try options.check()
     var elements: [(score: Double, member: Bytes)] = []

@@ -47,7 +47,9 @@ extension SimulatedRedis {
   private func checkSlots(of keys: [Bytes], _ spec: CommandSpec) throws(CommandError) {
     guard let cluster, let running, let first = keys.first else { return }
     let isOfChannels = spec.traits.contains(.ofChannels)
-    let refusal = cluster.redirection(of: keys, isAsking: running.isAsking, isOfChannels) { find($0) != nil }
+    let refusal = cluster.redirection(of: keys, isAsking: running.isAsking, isOfChannels) {
+      findKey($0) != nil
+    }
     let otherSlots = CommandError("ERR Script attempted to access keys that do not hash to the same slot")
     if let refusal {
       if refusal.text.starts(with: "CROSSSLOT".utf8) { throw otherSlots }
