@@ -6,7 +6,12 @@
 # tests of XCTest that needs it. Package.swift names the modules that are optimised, with all assertions. Optimising all of them
 # costs more time to compile than the tests gain. Tests are not optimised: the compiler of Swift 6.3 crashes on one.
 # BELFRY_DEBUG_INFO=dwarf makes a build for a debugger instead, with nothing optimised.
-debug_options=(-debug-info-format "${BELFRY_DEBUG_INFO:-none}" --disable-index-store --disable-xctest)
+#
+# Four files at a time even on two processors: that takes no longer, and next to other programs the build gets its share.
+jobs=$(nproc)
+if ((jobs < 4)); then jobs=4; fi
+debug_options=(
+  -debug-info-format "${BELFRY_DEBUG_INFO:-none}" --disable-index-store --disable-xctest --jobs "$jobs")
 debug_build=optimized
 if [[ ${BELFRY_DEBUG_INFO:-none} != none ]]; then debug_build=plain; fi
 
