@@ -58,16 +58,19 @@ import Testing
       case request.target.hasPrefix("/v1/groups/1/"): [.answer(200, Self.page())]
       case request.target.hasPrefix("/v1/groups/2/"):
         [.answer(200, Self.page(Self.application(8, "bob"), Self.application(9, "carol")))]
+      case request.target.hasPrefix("/v1/servers/3/"): [.answer(200, Self.page(Self.application(7, "44")))]
       default: [.answer(200, Self.page(Self.application(7, "bob")))]
       }
     }
     let url = ["--url", "\(server.url)"]
     #expect(
-      try Executable().run(["server", "approve", "12"] + url).out == "approved: server 12, request 7\n")
+      try Executable().run(["server", "approve", "12"] + url).out == "approved: server 12, bob\n")
     #expect(
       server.requests.map(\.target) == [
-        "/v1/servers/12/applications?limit=100", "/v1/servers/12/applications/7/accept",
+        "/v1/servers/12/applications?limit=100", "/v1/servers/12/applications/bob/accept",
       ])
+    // A name of digits would be read as the id of a request.
+    #expect(try Executable().run(["server", "approve", "3"] + url).out == "approved: server 3, request 7\n")
     let none = try Executable().run(["group", "approve", "1"] + url)
     #expect(none.code == 1 && none.err.contains("no application is pending"))
     let several = try Executable().run(["group", "refuse", "2"] + url)

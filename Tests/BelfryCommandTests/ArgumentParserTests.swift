@@ -212,6 +212,12 @@ import Testing
         #expect(table.commands.contains { $0.name == name }, "\(words): \(name)")
       }
     }
+    for (word, name) in WordsElsewhere.wholes {
+      #expect(
+        !table.commands.contains { $0.group == word || $0.name == word || $0.otherNames.contains(word) },
+        "\(word)")
+      #expect(table.commands.contains { $0.name == name }, "\(word): \(name)")
+    }
     for (words, name) in WordsElsewhere.commands {
       #expect(table.commands.contains { $0.name == name }, "\(words): \(name)")
     }
@@ -223,6 +229,9 @@ import Testing
     ("member invite", "server invite"), ("room raise", "room raise-hand"), ("server users", "member list"),
     ("server add", "member add"), ("room quit", "room leave"), ("server memebers", nil),
     ("kick", "member remove or channel remove-member or group remove-member or room remove-member"),
+    ("group mute-member", "group mute"), ("room mute", "room microphone"), ("account dnd", "account prefer"),
+    ("webhook add", "webhook create"), ("notification read 7", "read"), ("badge", "notification counts"),
+    ("inbox", "unread"), ("publish", "send"), ("watch --as bob", "tail"), ("ack 7", "read"),
     ("raise", "room raise-hand"), ("room crate", "room create"),
     ("server remove", "member remove or server delete"),
     ("channel remove", "channel remove-member or channel delete"),

@@ -32,6 +32,10 @@ import Testing
     ("forbidden", 403, "this needs an operator token", "--role operator"),
     ("forbidden", 403, "only the owner may delete the server", "--role app"),
     ("muted", 403, "alice is muted", "when its time is up"),
+    (
+      "muted", 403, "everybody is muted in this group; only the owner may send",
+      "belfry group unmute-all ends it"
+    ),
     ("banned", 403, "alice is banned", "can lift the ban"),
     ("notMember", 403, "you are no member", "server mine and belfry group mine"),
     ("unauthorized", 401, "expired", "belfry token"),

@@ -186,4 +186,28 @@ import Testing
       #expect(!outcome.err.contains("/absent"))
     }
   }
+
+  @Test func `a setting whose value is refused is not missing as well`() throws {
+    try withFile(#"{"tls": {"certificateFile": "/absent", "keyFile": 7}}"#) { file in
+      let outcome = try run(["--config", file])
+      #expect(outcome.err.contains("tls.keyFile: it must be a string"), "\(outcome.err)")
+      #expect(outcome.err.contains("a broker would not start: 1 mistake\n"), "\(outcome.err)")
+    }
+  }
+
+  @Test func `each file with a key that cannot be read is named`() throws {
+    let text = """
+      {"tokens": {"secrets": [{"kid": "a", "file": "/no-a"}, {"kid": "b", "file": "/no-b"}],
+       "publicKeys": [{"file": "/no-key"}], "jwksFile": "/no-set"}}
+      """
+    try withFile(text) { file in
+      let outcome = try run(["--config", file])
+      #expect(outcome.code == 2)
+      for said in [
+        "tokens.secrets: /no-a: ", "tokens.secrets: /no-b: ", "tokens.publicKeys: /no-key: ",
+        "tokens.jwksFile: /no-set: ",
+        "a broker would not start: 4 mistakes\n",
+      ] { #expect(outcome.err.contains(said), "\(said) is not in \(outcome.err)") }
+    }
+  }
 }

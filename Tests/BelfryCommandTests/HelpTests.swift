@@ -134,7 +134,7 @@ import Testing
     }
     let replay = try #require(table.commands.first { $0.name == "webhook replay" })
     #expect(replay.options[0].form == "--from ID|TIME")
-    #expect(replay.options[0].meaning.hasPrefix("a notification's id, or a time: everything since then"))
+    #expect(replay.options[0].meaning.hasPrefix("a notification's id or a time (\"2026-"))
   }
 
   @Test(arguments: [

@@ -91,6 +91,19 @@ import Testing
     for outcome in [change, send] { #expect(!outcome.err.contains("try again"), "\(outcome.err)") }
   }
 
+  @Test func `a pause is advised once, with its length`() throws {
+    for end in ["; try again", "; try again later", ""] {
+      let server = try ScriptedServer { _, _ in
+        [
+          .problem(
+            503, code: "unavailable", detail: "Redis cannot be reached\(end)", headers: ["Retry-After: 1"])
+        ]
+      }
+      let outcome = try Executable().run("send", "--to", "bob", "--body", "x", "--url", "\(server.url)")
+      #expect(outcome.err.contains("Redis cannot be reached\n  try again in 1 s, at "), "\(outcome.err)")
+    }
+  }
+
   @Test func `what asks only was not sent, so that it need not say so`() throws {
     let port = try ScriptedServer { _, _ in [] }.port
     for words in [["unread"], ["tail"], ["notification", "counts"], ["server", "show", "1"]] {

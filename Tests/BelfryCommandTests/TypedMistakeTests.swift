@@ -25,6 +25,63 @@ import Testing
     #expect(outcome.err.contains("\n  perhaps: \(meant)"), "\(outcome.err)")
   }
 
+  /// A path that has a space in it would end the process.
+  @Test(arguments: [
+    ["account", "pusher"], ["account", "put-pusher"], ["account", "remove-pusher"], ["account", "end"],
+  ])
+  func `a device with a character that names cannot have is refused`(words: [String]) throws {
+    for device in ["my phone", "a/b", "a%b", "a?b", "é", "[1]", "", "a\\b"] {
+      let options = words[1] == "put-pusher" ? ["--kind", "matrix"] : words[1] == "pusher" ? [] : ["--yes"]
+      let outcome = try Executable().run(words + [device] + options)
+      #expect(outcome.code == 2, "\(device): \(outcome.err)")
+      #expect(outcome.err.contains("DEVICE must "), "\(device): \(outcome.err)")
+    }
+  }
+
+  @Test func `a code with odd characters is sent as it is`() throws {
+    let server = try ScriptedServer { _, _ in
+      [.problem(404, code: "notFound", detail: "there is no such code")]
+    }
+    for (code, path) in [("a b", "a%20b"), ("ab/cd", "ab%2Fcd"), ("é", "%C3%A9"), ("[1]", "%5B1%5D")] {
+      let outcome = try Executable().run("server", "revoke-code", "12", code, "--url", "\(server.url)")
+      #expect(outcome.code == 1, "\(outcome.err)")
+      #expect(
+        server.requests.last?.target.hasSuffix("/\(path)") == true, "\(server.requests.last?.target ?? "")")
+    }
+  }
+
+  @Test func `a refused preference is named by its option`() throws {
+    let server = try ScriptedServer { _, number in
+      number == 1
+        ? [.answer(200, #"{"preferences":[{"space":"server:7","level":"none"}]}"#)]
+        : [
+          .answer(
+            400,
+            #"{"status":400,"title":"Refused","detail":"is not a notification type","code":"invalidField","field":"preferences[1].types[0]"}"#,
+            type: "application/problem+json")
+        ]
+    }
+    let outcome = try Executable().run(
+      "account", "prefer", "--type", "9999", "--level", "none", "--url", "\(server.url)")
+    #expect(
+      outcome.err.hasPrefix("belfry: invalidField: --type is not a notification type\n"), "\(outcome.err)")
+  }
+
+  @Test func `to forget a preference that is not there is an error`() throws {
+    let server = try ScriptedServer { _, _ in
+      [.answer(200, #"{"preferences":[{"space":"server:7","level":"none"}]}"#)]
+    }
+    let words = ["account", "prefer", "--forget", "--url", "\(server.url)", "--space"]
+    let absent = try Executable().run(words + ["server:8"])
+    #expect(absent.code == 1)
+    #expect(
+      absent.err.hasPrefix("belfry: notFound: there is no preference for this space and these types\n"),
+      "\(absent.err)")
+    #expect(server.requests.map(\.method) == ["GET"])
+    let there = try Executable().run(words + ["server:7"])
+    #expect(there.out == "preference removed: 0 in total\n", "\(there.out)\(there.err)")
+  }
+
   @Test(arguments: [
     (["server", "delete", "12", "wes"], "wes is not understood"),
     (["webhook", "create", "--url", "https://a.example"], "--url names the broker"),
@@ -80,7 +137,7 @@ import Testing
     let second = try Executable().run(words + ["1h", "--client-id", "c"])
     #expect(second.err.contains("--expire-at counts from each attempt"), "\(second.err)")
     let third = try Executable().run(words + ["2096-12-24 18:00", "--client-id", "c"])
-    #expect(third.err.contains("was already used for other content"), "\(third.err)")
+    #expect(third.err.contains("\n  use another --client-id for a new notification\n"), "\(third.err)")
   }
 
   @Test func `a channel without its server is told how to be given`() throws {

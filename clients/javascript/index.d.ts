@@ -1,4 +1,7 @@
-/** Ids are decimal strings; times are milliseconds since 1970. */
+/**
+ * Ids are decimal strings, because a number cannot hold all of their digits. Give them as strings; numbers are refused.
+ * Times are milliseconds since 1970.
+ */
 export type Id = string;
 export type TokenProvider = () => string | Promise<string>;
 

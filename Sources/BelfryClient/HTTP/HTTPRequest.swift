@@ -4,7 +4,7 @@ import Foundation
 /// A request as a value, before anything is sent.
 struct HTTPRequest: Sendable {
   let method: HTTPVerb
-  /// The path below the base URL. It consists of words, ids and accids, and none of these needs an escape.
+  /// The path below the base URL, with its escapes.
   let path: String
   var query: [(name: String, value: String)] = []
   var headers: [String: String] = [:]
@@ -23,7 +23,7 @@ struct HTTPRequest: Sendable {
 
   init(_ route: Route, _ path: [String], isRepeatable: Bool? = nil) {
     method = route.verb
-    self.path = route.path.filled(with: path)
+    self.path = route.path.filled(with: path.map { $0.escaped })
     self.isRepeatable = isRepeatable ?? (method == .get || method == .put)
   }
 
@@ -35,10 +35,6 @@ struct HTTPRequest: Sendable {
 }
 
 extension HTTPRequest {
-  /// Letters, digits and `-._~`. Everything else in a query is escaped, also `+`, which some servers read as a space.
-  private static let unreserved = CharacterSet(
-    charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
-
   /// Nil if the base is not an `http` or `https` URL with a host.
   func url(below base: URL) -> URL? {
     guard var parts = URLComponents(url: base, resolvingAgainstBaseURL: true),
@@ -50,7 +46,7 @@ extension HTTPRequest {
     parts.fragment = nil
     if !query.isEmpty {
       parts.percentEncodedQuery = query.map { item in
-        "\(item.name)=\(item.value.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? "")"
+        "\(item.name)=\(item.value.escaped)"
       }.joined(separator: "&")
     }
     return parts.url
@@ -58,6 +54,13 @@ extension HTTPRequest {
 }
 
 extension String {
+  /// Letters, digits and `-._~`. Everything else is escaped, also `+`, which some servers read as a space in a query.
+  private static let unreserved = CharacterSet(
+    charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
+
+  /// The text as a value in a query, or as one segment of a path. Foundation crashes on a path with a space in it.
+  fileprivate var escaped: String { addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? "" }
+
   /// True if the text is visible ASCII only. A line break in a header's value would begin another header.
   var isHeaderValue: Bool { !isEmpty && utf8.allSatisfy { (0x21...0x7e).contains($0) } }
 }

@@ -42,8 +42,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     return parameters
   }
 
-  /// The path with these values for its parameters, in their order. The values are ids, accids and codes, which need no
-  /// escape.
+  /// The path with these values for its parameters, in their order. The caller has escaped them.
   package func filled(with values: [String]) -> String {
     var rest = values[...]
     return segments.reduce(into: "") { path, segment in

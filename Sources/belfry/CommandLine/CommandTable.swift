@@ -42,6 +42,7 @@ struct CommandTable: Sendable {
     if words.count > 1, commands.contains(where: { $0.name == "\(words[1]) \(words[0])" }) {
       return "\(words[1]) \(words[0])"
     }
+    if let whole = WordsElsewhere.wholes[words[0]] { return whole }
     let groups = commands.reduce(into: [String]()) { groups, command in
       if let group = command.group, !groups.contains(group) { groups.append(group) }
     }

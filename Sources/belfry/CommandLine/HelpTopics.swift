@@ -46,10 +46,11 @@ extension ExitCode {
     switch self {
     case .success: "done"
     case .refused:
-      "the broker refused the request or cannot be reached, or something on this machine failed; standard error has a "
-        + "code, the reason and advice"
+      "the broker refused the request or cannot be reached, or something on this machine failed; for webhook test, the "
+        + "test did not arrive; standard error has a code, the reason and advice"
     case .wrongUsage:
-      "the command line is wrong or, for check-config, the configuration; nothing was done"
+      "wrong usage; for serve also an option with an invalid value; for check-config a configuration with which no "
+        + "broker starts; nothing was done"
     }
   }
 }

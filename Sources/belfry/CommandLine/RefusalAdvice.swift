@@ -9,9 +9,14 @@ extension CommandFailure {
   ///   - arguments: what it was given.
   ///   - isUser: true if the caller's token is a user's. Its holder can mint no other one.
   init(_ error: BelfryError, of command: Command?, _ arguments: Arguments?, byUser isUser: Bool) {
-    self.init(
-      code: error.code.rawValue, detail: RefusalText(command: command, timeZone: .current).sentence(error),
-      advice: Self.advice(error, command, arguments, isUser))
+    let advice = Self.advice(error, command, arguments, isUser)
+    var detail = RefusalText(command: command, timeZone: .current).sentence(error)
+    // The advice says it together with the time.
+    for words in ["; try again", "; try again later"]
+    where advice?.hasPrefix("try again in") == true && detail.hasSuffix(words) {
+      detail.removeLast(words.count)
+    }
+    self.init(code: error.code.rawValue, detail: detail, advice: advice)
   }
 
   /// The command that mints a token of a role, whole, as it is typed on the broker's machine.
@@ -119,6 +124,10 @@ extension CommandFailure {
     case .notFound:
       return applications(command, arguments).map { "\($0) lists the pending applications" }
         ?? inviter(command, arguments)
+    case .muted where error.detail.hasPrefix("everybody is muted"):
+      return "belfry group unmute-all ends it; only the owner and the admins may do that"
+    case .disabled:
+      return "an app or operator token enables it again: belfry group enable"
     case .muted:
       return "the mute ends when its time is up, or when the owner or an admin lifts it"
     case .banned:
@@ -127,7 +136,7 @@ extension CommandFailure {
       return
         "the duration in --expire-at counts from each attempt, so this send differs from the first; give a time, such as 2026-12-24T18:00+01:00"
     case .duplicateContent:
-      return "this --client-id was already used for other content; use another one for a new notification"
+      return "use another --client-id for a new notification"
     case .unavailable where error.detail.contains("keyspace was moved"):
       return "waiting does not help: an operator has to start the broker with the new address"
     case .rateLimited, .busy, .unavailable:

@@ -22,7 +22,9 @@ struct RefusalText {
   private func typed(_ field: String) -> String {
     let name = field.prefix { $0 != "[" && $0 != "." }
     if let word = word(for: String(name)) { return word + field.dropFirst(name.count) }
-    return field.split(separator: ".").dropFirst().last.flatMap { word(for: String($0)) } ?? field
+    // The lists were sent whole, and the reader wrote one element of them.
+    let last = field.split(separator: ".").dropFirst().last?.prefix { $0 != "[" }
+    return last.flatMap { word(for: String($0)) } ?? field
   }
 
   /// The option that sets a field, or the operand; nil if the command has neither.

@@ -12,13 +12,36 @@ enum WordsElsewhere {
     "rename": ["update"], "change": ["update"], "new": ["create"], "make": ["create"], "open": ["create"],
     "enable": ["update"], "disable": ["update"], "pause": ["update"], "options": ["show", "update"],
     "silence": ["mute"], "mutes": ["muted"], "mine": ["list"], "blacklist": ["ban", "block"],
-    "whitelist": ["allow"],
+    "whitelist": ["allow"], "block": ["ban"], "unblock": ["unban"], "dissolve": ["delete"],
+    "dismiss": ["delete"],
+    "mute-member": ["mute"], "unmute-member": ["unmute"], "kick-member": ["remove-member"],
+    "add-member": ["invite", "add"], "change-owner": ["hand-over"], "role": ["add-admin"],
+    "notice": ["announce"],
+    "upload": ["add-file"], "mute": ["microphone"], "unmute": ["microphone"], "speak": ["microphone"],
+    "handsup": ["raise-hand"], "take-seat": ["accept-stage"], "devices": ["streams"], "sessions": ["streams"],
+    "logout": ["end-all"], "dnd": ["prefer"],
+  ]
+
+  /// Single words that mean a whole command.
+  static let wholes = [
+    "inbox": "unread", "feed": "unread", "messages": "unread", "pending": "unread",
+    "publish": "send", "pub": "send", "post": "send", "notify": "send", "produce": "send", "emit": "send",
+    "watch": "tail", "listen": "tail", "consume": "tail", "stream": "tail", "follow": "tail",
+    "sub": "subscribe",
+    "ack": "read", "seen": "read", "start": "serve", "status": "stats", "why": "explain",
+    "dump": "backup", "login": "token", "mark-read": "read", "push": "send", "message": "send",
+    "run": "serve",
+    "health": "stats", "metrics": "stats", "badge": "notification counts",
   ]
 
   /// Two words that mean a command of another group, where the last word alone would lead to a wrong one.
   static let commands = [
     "server users": "member list", "server channels": "channel list", "webhook delete": "webhook remove",
     "key delete": "key revoke", "notification delete": "notification recall",
+    "notification revoke": "notification recall", "notification send": "send",
+    "notification resend": "resend",
+    "notification read": "read", "notification mark": "read", "notification unread": "unread",
+    "webhook add": "webhook create", "webhook ping": "webhook test", "key add": "key create",
   ]
 
   /// Two words that may mean two commands. Neither is the other name of one: `group remove` removes a member, and somebody who

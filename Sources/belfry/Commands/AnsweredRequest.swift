@@ -32,6 +32,7 @@ extension RouteRequest {
       suggestion: answersRequest ? "--as ACCID, the invited account" : "--as ACCID")
   }
 
+  /// - Returns: the applicant, which names its application and is told when the command is done, or the application's id.
   private func onlyRequest(
     listedBy applications: Route, _ path: [String], of invocation: Invocation
   ) async throws -> String {
@@ -54,13 +55,16 @@ extension RouteRequest {
   }
 
   private func requireOnlyRequest(of pending: [JSONObject], listedBy command: String) throws -> String {
-    guard let first = pending.first, case .string(let id)? = first["requestId"] else {
+    guard let first = pending.first, case .string(let id)? = first["requestId"],
+      case .string(let applicant)? = first["accid"]
+    else {
       throw CommandFailure(code: "notFound", detail: "no application is pending")
     }
     guard pending.count == 1 else {
       throw UsageError(
         "several applications are pending: REQUEST must name one", suggestion: "belfry \(command) lists them")
     }
-    return id
+    // The server would read a name of digits as an id.
+    return applicant.allSatisfy(\.isNumber) ? id : applicant
   }
 }

@@ -14,7 +14,7 @@ extension CommandTable {
       "group": "groups: members, roles, lists, mutes, files",
       "room": "rooms: attendees, hands, the stage, microphones",
       "account": "accounts: show, update, streams, tokens, pushers",
-      "webhook": "webhooks: copies of notifications for other servers",
+      "webhook": "webhooks: copies of notifications for other systems",
       "notification": "update, recall, count notifications",
     ],
     pairs: [

@@ -34,10 +34,18 @@ extension Command {
       let preference = try invocation.preference
       let client = try invocation.client()
       var all = try await client.preferences()
+      let countBefore = all.count
       all.removeAll { $0.space == preference.space && $0.types == preference.types }
-      if !invocation.arguments.isSet("forget") { all.append(preference) }
+      let isForgotten = invocation.arguments.isSet("forget")
+      guard !isForgotten || all.count < countBefore else {
+        throw CommandFailure(
+          code: "notFound", detail: "there is no preference for this space and these types",
+          advice: "belfry account preferences lists those that there are")
+      }
+      if !isForgotten { all.append(preference) }
       try await client.setPreferences(all)
-      try invocation.print(["done": true] as JSONValue, ["preferences set: \(all.count) in total"])
+      let done = isForgotten ? "preference removed" : "preference set"
+      try invocation.print(["done": true] as JSONValue, ["\(done): \(all.count) in total"])
     })
 }
 

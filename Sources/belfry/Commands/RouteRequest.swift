@@ -141,6 +141,7 @@ struct RouteRequest: Sendable {
           "\(property.operandName) must be an id or an account, not \(word)",
           suggestion: "--\(accompanying.commandName) \(ShellWord.quoted(word))")
       }
+      guard !word.isEmpty else { throw UsageError("\(property.operandName) must not be empty") }
       _ = try property.value(of: word, named: property.operandName)
       return word
     }

@@ -158,6 +158,7 @@ extension Shape {
   fileprivate func value(ofWord text: String, _ direction: TimeText.Direction) -> JSONValue? {
     switch self {
     case .account: AccountID(text).map { .string($0.text) }
+    case .device: DeviceID(text).map { .string($0.text) }
     case .id: EntityID(text).map { .string($0.text) }
     case .message: MessageID(text).map { .string($0.text) }
     case .flag: text == "true" ? true : text == "false" ? false : nil
@@ -173,7 +174,7 @@ extension Shape {
   /// The form that a word of this kind must have.
   fileprivate func rule(_ direction: TimeText.Direction) -> String {
     switch self {
-    case .account: "letters, digits and _ . @ -"
+    case .account, .device: "letters, digits and _ . @ -"
     case .id: "an id of digits, as the broker gave it"
     case .message: "a message id of digits, as the broker gave it"
     case .integer: "a whole number"
