@@ -101,8 +101,12 @@ extension RedisSnapshot {
   /// A node of a cluster would give its own part of the keys for all of them.
   private func refuseNodeOfCluster() throws(RedisError) {
     try write(RedisCommand("CLUSTER", "MYID"))
+    let line = try readLine()
     // Any other Redis says that it is none.
-    guard try !readLine().hasPrefix("-") else { return }
+    if line.hasPrefix("-") { return }
+    guard line.hasPrefix("$") else {
+      throw RedisError(.malformedReply, cause: "it is no Redis: it answered \(line.prefix(40))", place: place)
+    }
     throw RedisError(
       .unsuitable, cause: "it is a node of a Redis Cluster, which has only a part of the keys", place: place
     )

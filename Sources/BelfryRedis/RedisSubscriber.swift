@@ -29,6 +29,8 @@ package final class RedisSubscriber {
   package var onMessage: ((_ channel: String, _ payload: ArraySlice<UInt8>) -> Void)?
   /// Called when the connection is lost, and each time that all wanted channels have become subscribed.
   package var onStateChange: ((State) -> Void)?
+  /// Called each time that a connection is lost or is not made.
+  var onFailure: ((RedisError) -> Void)?
   /// Called when a node of a cluster has ended the subscription to a channel whose slot it does not serve any more.
   var onMovedAway: ((_ channel: String) -> Void)?
 
@@ -181,6 +183,7 @@ extension RedisSubscriber: RedisLinkOwner {
     let (wasRestored, failures) = machine.linkWentDown(because: error, isComingUp: isComingUp)
     fail(failures)
     if wasRestored { onStateChange?(.lost(error)) }
+    onFailure?(error)
   }
 
   private func scheduleHeartbeat() {

@@ -1,14 +1,18 @@
-/// Why Redis refuses writes although it answers. Nothing was done by a write that was refused so.
+/// Why Redis refuses writes although it answers.
 package enum WriteRefusal: String, Sendable, Hashable, CaseIterable {
   /// Redis is at `maxmemory`, and refuses what may need more of it (`OOM`).
   case memory
   /// Redis cannot save to its disk, and refuses all writes (`MISCONF`).
   case disk
+  /// This program's user in Redis lacks the right to a command, perhaps to one within a function. Reads may be refused, too.
+  case rights
 }
 
 extension RedisReply {
-  package var isRefusalForMemory: Bool {
-    if case .error(let message) = self { message.hasPrefix("OOM ") } else { false }
+  /// Nil if the reply is no error, or another one.
+  package var writeRefusal: (WriteRefusal, cause: String)? {
+    guard case .error(let message) = self else { return nil }
+    return RedisError.replied(message, to: "").writeRefusal.map { ($0, message) }
   }
 
   var isRefusalForDisk: Bool {
@@ -23,6 +27,8 @@ extension RedisError {
     switch replyCode {
     case "OOM": .memory
     case "MISCONF": .disk
+    case "NOPERM", "NOAUTH": .rights
+    case "ERR" where cause.contains("The user executing the script can't"): .rights
     default: nil
     }
   }

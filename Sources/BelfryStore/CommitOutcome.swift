@@ -48,7 +48,7 @@ package enum FirstSend: Sendable, Hashable {
 extension Refusal {
   package static var duplicateContent: Refusal {
     Refusal(
-      .duplicateContent, "this messageClientId was already used for another notification; choose a new one",
+      .duplicateContent, "this messageClientId was already used for another notification",
       field: "messageClientId")
   }
 }

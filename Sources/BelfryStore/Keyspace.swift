@@ -90,6 +90,8 @@ package enum SettingsFinding: Sendable, Hashable {
   case notAdopted([SettingDifference], cause: String)
   /// The keyspace was there before, and Redis has come back without it. A new one begins.
   case gone
+  /// Somebody removed the record while the broker worked, or emptied Redis.
+  case recordRemoved
 }
 
 extension Keyspace {

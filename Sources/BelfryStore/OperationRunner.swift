@@ -279,6 +279,11 @@ extension StoreError {
       Refusal(
         .unavailable, "Redis's memory is full (maxmemory). Nothing was done; try again later",
         retryAfterSeconds: 5)
+    case .accessRefused:
+      Refusal(
+        .unavailable,
+        "Redis does not allow this broker's user a command that it needs (NOPERM). Tell the operator of the broker, who can give that user more rights in Redis",
+        retryAfterSeconds: 5)
     case .incomplete:
       Refusal(
         .unavailable,

@@ -67,8 +67,9 @@ package struct RedisRoom: Sendable, Hashable {
   }
 }
 
-/// The fate of a write, as far as it says something about the memory of Redis.
+/// The fate of a write, as far as it says something about the condition of Redis.
 package enum WriteSign: Sendable, Hashable {
-  case refusedForMemory
+  /// With Redis's own words.
+  case refused(WriteRefusal, _ cause: String)
   case done
 }

@@ -7,6 +7,8 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case memoryFull
     /// The store refuses to write, since it cannot save to its disk. Nothing was done; reading goes on.
     case diskFull
+    /// The store does not let this program do it. Only somebody who changes the program's rights can help.
+    case accessRefused
     /// A part of the partition is missing: it is at another node of a cluster, or its node came back empty. Nothing was done.
     case incomplete
     /// A record or an entry is not what it should be.
@@ -33,7 +35,7 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether the same may be done later without a change of what was asked for: the store is away, or has no room.
   package var isOfStoreAlone: Bool {
     switch code {
-    case .unavailable, .memoryFull, .diskFull, .incomplete: true
+    case .unavailable, .memoryFull, .diskFull, .accessRefused, .incomplete: true
     case .corrupt, .badCursor: false
     }
   }

@@ -66,12 +66,25 @@ package final class Callbacks {
 
   /// A change that operators should know of.
   package enum Event: Sendable, Hashable {
-    /// The callback at this origin has given no usable answer, for the first time in a row.
-    case fails(origin: String, cause: String)
-    /// The callback at this origin has failed too often, for the last time for this reason. It is not asked for a while.
-    case pauses(origin: String, cause: String)
+    /// The callback has given no usable answer, for the first time in a row.
+    case fails(Callback, cause: String)
+    /// The callback has failed too often, for the last time for this reason. It is not asked for a while.
+    case pauses(Callback, cause: String)
     /// The first usable answer after either.
-    case answersAgain(origin: String)
+    case answersAgain(Callback)
+  }
+
+  /// A callback as operators know it. Its path and its query may have secrets in them.
+  package struct Callback: Sendable, Hashable {
+    package let origin: String
+    package let events: [String]
+    package let onFailure: CallbackSettings.OnFailure
+
+    init(_ settings: CallbackSettings) {
+      origin = settings.url.origin
+      events = settings.events
+      onFailure = settings.onFailure
+    }
   }
 
   package private(set) var statistics = CallbackStatistics()
@@ -178,12 +191,12 @@ package final class Callbacks {
   }
 
   private func tell(_ changes: [CallbackHealth.Change], of callback: Int, _ cause: String) {
-    let origin = settings[callback].url.origin
+    let callback = Callback(settings[callback])
     for change in changes {
       switch change {
-      case .fails: report(.fails(origin: origin, cause: cause))
-      case .pauses: report(.pauses(origin: origin, cause: cause))
-      case .answersAgain: report(.answersAgain(origin: origin))
+      case .fails: report(.fails(callback, cause: cause))
+      case .pauses: report(.pauses(callback, cause: cause))
+      case .answersAgain: report(.answersAgain(callback))
       }
     }
   }

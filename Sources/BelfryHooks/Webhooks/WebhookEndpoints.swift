@@ -30,6 +30,12 @@ package final class WebhookEndpoints: Sendable {
       content.kept.values.map(\.endpoint).filter { $0.disabledBecause == nil }
     }
   }
+  /// The number of endpoints that brokers have disabled. Those that a caller disabled do not count.
+  package var givenUp: Int {
+    content.withLock { content in
+      content.kept.values.count { [.gone, .failing].contains($0.endpoint.disabledBecause) }
+    }
+  }
   package var isEmpty: Bool { content.withLock { $0.kept.isEmpty } }
 
   /// It changes whenever endpoints may have changed or are to get deliveries again.

@@ -20,6 +20,10 @@ package enum BrokerRoutes {
         "disk", .words("DiskStatus", ["full"]),
         "Redis cannot save to its disk: all changes are refused; reading still works"),
       .sometimes(
+        "rights", .words("RightsStatus", ["missing"]),
+        "this broker's user in Redis lacks a right, and what needs it is refused; for a minute after the last such refusal"
+      ),
+      .sometimes(
         "partitionsAway", .count,
         "the number of partitions whose Redis node is away: requests for them are answered with 503"),
       .sometimes(
@@ -84,7 +88,8 @@ extension BrokerRoutes {
       .always("keyspace", .resource("KeyspaceStatistics", keyspace), "the keyspace that the broker uses"),
       .always(
         "refusedWrites", .list(.text),
-        "the reasons why Redis refuses writes, as this broker last saw: `memory`, `disk`; normally empty"),
+        "the reasons why Redis refuses writes, as this broker last saw: `memory`, `disk`, `rights`; normally empty"
+      ),
       .sometimes(
         "sweepWaits", .text,
         "the reason why the sweep, which removes old data, is paused: `apart` or `ahead`, as in `GET /readyz`, "

@@ -51,6 +51,8 @@ package final class ShardSubscriber {
   /// False: messages of these slots may be missing from now on. True: all their channels are subscribed
   /// again, and messages that were published in between have to be read elsewhere.
   package var onHearing: ((Bool, Slots) -> Void)?
+  /// Called when a connection to a node was made and all subscriptions are back, and each time that one is lost or is not made.
+  package var onConnection: ((_ place: String, RedisError?) -> Void)?
 
   /// The pause before channels of a slot are subscribed again, when no node was found that serves it.
   static let retryPause: Duration = .milliseconds(50)
@@ -75,6 +77,7 @@ package final class ShardSubscriber {
     cluster.onMapChange = nil
     onMessage = nil
     onHearing = nil
+    onConnection = nil
     for node in nodes.values { node.subscriber.close() }
     nodes = [:]
   }
@@ -107,6 +110,7 @@ package final class ShardSubscriber {
       })
     subscriber.onMessage = { [weak self] channel, payload in self?.hear(channel, payload, at: address) }
     subscriber.onStateChange = { [weak self] state in self?.nodeChanged(address, state == .connected) }
+    subscriber.onFailure = { [weak self] error in self?.onConnection?(endpoint.description, error) }
     subscriber.onMovedAway = { [weak self] channel in self?.movedAway(channel, from: address) }
     nodes[address] = Node(subscriber: subscriber)
     if isStarted { subscriber.start() }
@@ -361,6 +365,7 @@ extension ShardSubscriber {
 
   private func nodeChanged(_ address: Address, _ isConnected: Bool) {
     nodes[address]?.isConnected = isConnected
+    if isConnected { onConnection?(cluster.endpoint(at: address).description, nil) }
     if !isConnected { nodes[address]?.held.dropAll() }
     guard cluster.isCluster else {
       onHearing?(isConnected, .all)

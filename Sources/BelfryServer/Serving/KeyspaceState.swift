@@ -15,6 +15,9 @@ final class KeyspaceState: Sendable {
     var startError: StartError?
     var differences: [SettingDifference] = []
     var adopted: [SettingDifference] = []
+    var lossCount = 0
+    /// The connections that subscribe to live messages and that Redis refuses, by loop and node.
+    var refusedSubscribers: [String: AccessRefusal] = [:]
   }
 
   private let content = Mutex(Content())
@@ -30,7 +33,11 @@ final class KeyspaceState: Sendable {
     }
   }
   /// How Redis refused the broker's user or password at the last try; nil if it did not.
-  var accessRefusal: AccessRefusal? { content.withLock { $0.accessRefusal } }
+  var accessRefusal: AccessRefusal? {
+    content.withLock { $0.accessRefusal ?? $0.refusedSubscribers.values.first }
+  }
+  /// How often the keyspace was found to be gone since the start.
+  var lossCount: Int { content.withLock { $0.lossCount } }
   /// True if a loop has worked on the keyspace.
   var hasServed: Bool { content.withLock { !$0.servingLoops.isEmpty } }
   /// The reason for which the broker ended before it served anybody.
@@ -51,6 +58,23 @@ final class KeyspaceState: Sendable {
     content.withLock { $0.accessRefusal = AccessRefusal(error) }
   }
 
+  /// Records that a loop's connection for live messages was made, or why it was not. Only a refusal of the user or the password
+  /// is logged: if Redis is away, the loop's other connection says so.
+  func noteSubscriber(ofLoop number: Int, at place: String, _ error: RedisError?) {
+    let refusal = error.flatMap { AccessRefusal($0) }
+    let before = content.withLock { content in
+      let key = "\(number) \(place)"
+      defer { content.refusedSubscribers[key] = refusal }
+      return content.refusedSubscribers[key]
+    }
+    if refusal == before { return }
+    guard let error, refusal != nil else {
+      return Log.line("redis gives live messages again", ["loop": String(number), "at": place])
+    }
+    Log.line(
+      "redis refuses live messages", ["loop": String(number), "at": place, "cause": error.description])
+  }
+
   /// Records that the keyspace does not fit. A broker that has served before keeps its streams open and waits
   /// for its keyspace to come back. A broker that has not served was started wrongly.
   /// - Returns: true if the broker is to end.
@@ -67,10 +91,19 @@ final class KeyspaceState: Sendable {
   func note(_ finding: SettingsFinding) {
     switch finding {
     case .gone:
+      content.withLock { $0.lossCount += 1 }
       Log.line(
         "redis has lost the keyspace",
         [
           "effect": "it came back empty, and a new keyspace begins",
+          "remedy": "docs/operations.md, Redis came back empty",
+        ])
+    case .recordRemoved:
+      content.withLock { $0.lossCount += 1 }
+      Log.line(
+        "redis has lost belfry:format",
+        [
+          "effect": "this broker writes it again; if Redis was emptied, a new keyspace begins",
           "remedy": "docs/operations.md, Redis came back empty",
         ])
     case .differ(let found):

@@ -73,15 +73,7 @@ final class LoopServices {
     pushOutbound = OutboundClient(
       loop: loop, policy: broker.configuration.push.addressPolicy, userAgent: userAgent)
     callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: callbackOutbound) {
-      switch $0 {
-      case .fails(let origin, let cause):
-        Log.line("callback fails", ["loop": "\(loopNumber)", "origin": origin, "cause": cause])
-      case .pauses(let origin, let cause):
-        Log.line(
-          "callback is paused after failures", ["loop": "\(loopNumber)", "origin": origin, "cause": cause])
-      case .answersAgain(let origin):
-        Log.line("callback answers again", ["loop": "\(loopNumber)", "origin": origin])
-      }
+      Self.log($0, loop: loopNumber)
     }
     let partitions = store.partitions.all.filter { $0.number % broker.configuration.loops == loopNumber }
     webhooks = WebhookDispatcher(
@@ -186,5 +178,25 @@ struct ClientIDs {
   mutating func next() -> String {
     count += 1
     return "\(word)-\(count)"
+  }
+}
+
+extension LoopServices {
+  fileprivate static func log(_ event: Callbacks.Event, loop: Int) {
+    func facts(_ callback: Callbacks.Callback, _ cause: String) -> KeyValuePairs<String, String> {
+      [
+        "loop": "\(loop)", "origin": callback.origin, "events": callback.events.joined(separator: ","),
+        "onFailure": callback.onFailure.rawValue, "cause": cause,
+      ]
+    }
+    switch event {
+    case .fails(let callback, let cause): Log.line("callback fails", facts(callback, cause))
+    case .pauses(let callback, let cause):
+      Log.line("callback is paused after failures", facts(callback, cause))
+    case .answersAgain(let callback):
+      Log.line(
+        "callback answers again",
+        ["loop": "\(loop)", "origin": callback.origin, "events": callback.events.joined(separator: ",")])
+    }
   }
 }

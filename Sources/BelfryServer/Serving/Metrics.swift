@@ -155,17 +155,24 @@ enum Metrics {
     },
   ]
 
-  /// The room that is left, for a warning before Redis refuses writes.
-  struct Room {
+  /// States that call for somebody's help before anything is refused.
+  struct Warnings {
     /// The used part of `maxmemory`, on the node with the least room; nil if no node has a limit.
     var memoryUsedShare: Double?
     /// Nil without an embedded Redis, or if nobody knows.
     var freeDiskBytes: Int?
+    /// Settings by which Redis may lose what it has acknowledged.
+    var dataRisks: Set<DataRisk>
+    /// How often the keyspace was found to be gone since the start.
+    var keyspaceLosses: Int
+    /// Webhooks that brokers have disabled because their receivers failed.
+    var webhooksGivenUp: Int
   }
 
   /// - Parameter certificateExpiry: the last second of the certificate that clients are shown, since 1970. Nil
   ///   if connections are not encrypted.
-  static func text(of statistics: BrokerStatistics, _ room: Room, certificateExpiry: Int64?) -> String {
+  static func text(of statistics: BrokerStatistics, _ warnings: Warnings, certificateExpiry: Int64?) -> String
+  {
     var text = head(
       "belfry_build_info", "Always 1; the label is the version of this broker.", isCounter: false)
     text += "belfry_build_info{version=\"\(statistics.version)\"} 1\n"
@@ -177,7 +184,12 @@ enum Metrics {
       "belfry_settings_differing", "How many settings of this broker differ from those of the keyspace.",
       isCounter: false)
     text += "belfry_settings_differing \(statistics.keyspace.differences.count)\n"
-    text += condition(of: statistics) + roomLeft(room)
+    text += head(
+      "belfry_keyspace_losses_total",
+      "How often the keyspace in Redis was found to be gone, or its record removed.",
+      isCounter: true)
+    text += "belfry_keyspace_losses_total \(warnings.keyspaceLosses)\n"
+    text += condition(of: statistics) + signs(of: warnings)
     text += head("belfry_requests_total", "Requests answered.", isCounter: true)
     for loop in statistics.loops {
       for (status, count) in loop.requests.sorted(by: { $0.key < $1.key }) {
@@ -201,7 +213,7 @@ enum Metrics {
   /// Shows work that is not done although Redis answers, and work that no request asked for and that failed.
   private static func condition(of statistics: BrokerStatistics) -> String {
     var text = head(
-      "belfry_redis_writes_refused", "1 while Redis refuses writes, by reason: memory or disk.",
+      "belfry_redis_writes_refused", "1 while Redis refuses writes, by reason: memory, disk or rights.",
       isCounter: false)
     for reason in WriteRefusal.allCases.map(\.rawValue) {
       let isRefused = statistics.refusedWrites.contains(reason)
@@ -223,15 +235,26 @@ enum Metrics {
     return text
   }
 
-  private static func roomLeft(_ room: Room) -> String {
-    var text = ""
-    if let share = room.memoryUsedShare {
+  private static func signs(of warnings: Warnings) -> String {
+    var text = head(
+      "belfry_redis_data_risk",
+      "1 while a setting of Redis may lose acknowledged data, by reason: noLog or eviction.",
+      isCounter: false)
+    for (risk, reason) in [(DataRisk.noLog, "noLog"), (.eviction, "eviction")] {
+      text += "belfry_redis_data_risk{reason=\"\(reason)\"} \(warnings.dataRisks.contains(risk) ? 1 : 0)\n"
+    }
+    text += head(
+      "belfry_webhooks_given_up",
+      "Webhooks that brokers have disabled, because their receivers failed or are gone.",
+      isCounter: false)
+    text += "belfry_webhooks_given_up \(warnings.webhooksGivenUp)\n"
+    if let share = warnings.memoryUsedShare {
       text += head(
         "belfry_redis_memory_used_ratio",
         "Used share of Redis's maxmemory, from 0 to 1, on the node where it is highest.", isCounter: false)
       text += "belfry_redis_memory_used_ratio \((share * 1_000).rounded() / 1_000)\n"
     }
-    if let bytes = room.freeDiskBytes {
+    if let bytes = warnings.freeDiskBytes {
       text += head(
         "belfry_data_disk_free_bytes", "Free bytes on the disk of the embedded Redis.", isCounter: false)
       text += "belfry_data_disk_free_bytes \(bytes)\n"

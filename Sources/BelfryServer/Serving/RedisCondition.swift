@@ -15,7 +15,13 @@ final class RedisCondition: Sendable {
     var hasEndedOnFullDisk = false
     var signs = MemorySigns()
     var sweepDoubt: ClockDoubt?
+    /// The latest command that Redis refused for want of rights.
+    var missingRight: (at: ContinuousClock.Instant, cause: String)?
   }
+
+  /// The time without a command that was refused for want of rights, after which they count as given. A broker sends every
+  /// command that it needs within a minute.
+  static let rightsQuietTime: Duration = .seconds(60)
 
   private let content = Mutex(Content())
   /// True while writes are refused for want of memory. Each commit reads it, so it is outside the lock.
@@ -25,6 +31,8 @@ final class RedisCondition: Sendable {
   init(report: @escaping Report) { self.report = report }
 
   var refusedWrites: Set<WriteRefusal> { content.withLock { $0.refusedWrites } }
+  /// The settings by which Redis may lose what it has acknowledged, at the last look.
+  var dataRisks: Set<DataRisk> { content.withLock { $0.risks } }
   /// The used part of `maxmemory`, on the node with the least room, at the last look; nil if no node has a limit.
   var memoryUsedShare: Double? { content.withLock { $0.memoryUsedShare } }
   /// The reason for which the sweep is paused; nil if it does not wait.
@@ -33,7 +41,7 @@ final class RedisCondition: Sendable {
   /// Called from any thread.
   /// - Returns: the reasons for which Redis refuses writes.
   @discardableResult
-  func note(_ room: RedisRoom) -> Set<WriteRefusal> {
+  func note(_ room: RedisRoom, now: ContinuousClock.Instant = .now) -> Set<WriteRefusal> {
     note(room.risks)
     return change { content in
       content.memoryUsedShare = room.memoryUsedShare
@@ -41,6 +49,7 @@ final class RedisCondition: Sendable {
       let wasFull = content.refusedWrites.contains(.memory)
       if content.signs.isMemoryFull(wasFull: wasFull, room) { refused.insert(.memory) }
       if content.hasEndedOnFullDisk { refused.insert(.disk) }
+      if let right = content.missingRight, now < right.at + Self.rightsQuietTime { refused.insert(.rights) }
       content.refusedWrites = refused
     }
   }
@@ -72,11 +81,18 @@ final class RedisCondition: Sendable {
   /// Called from any thread.
   func note(_ sign: WriteSign, now: ContinuousClock.Instant = .now) {
     switch sign {
-    case .refusedForMemory:
+    case .refused(.memory, _):
       change { content in
         content.signs.noteRefusal(at: now)
         content.refusedWrites.insert(.memory)
       }
+    case .refused(.rights, let cause):
+      change { content in
+        content.missingRight = (now, cause)
+        content.refusedWrites.insert(.rights)
+      }
+    // A look at all nodes says more: Redis tries to save again by itself.
+    case .refused(.disk, _): break
     case .done:
       guard isMemoryFull.load(ordering: .relaxed) else { return }
       content.withLock { $0.signs.noteDone(at: now) }
@@ -86,16 +102,20 @@ final class RedisCondition: Sendable {
   /// Reports what begins and what ends with the change.
   @discardableResult
   private func change(_ body: (inout Content) -> Void) -> Set<WriteRefusal> {
-    let (before, after) = content.withLock { content in
+    let (before, after, missingRight) = content.withLock { content in
       let before = content.refusedWrites
       body(&content)
       isMemoryFull.store(content.refusedWrites.contains(.memory), ordering: .relaxed)
-      return (before, content.refusedWrites)
+      return (before, content.refusedWrites, content.missingRight)
     }
     for reason in WriteRefusal.allCases where before.contains(reason) != after.contains(reason) {
-      report(
-        after.contains(reason) ? "redis refuses writes" : "redis takes writes again",
-        ["reason": reason.rawValue])
+      if !after.contains(reason) {
+        report("redis takes writes again", ["reason": reason.rawValue])
+      } else if reason == .rights, let missingRight {
+        report("redis refuses writes", ["reason": reason.rawValue, "cause": missingRight.cause])
+      } else {
+        report("redis refuses writes", ["reason": reason.rawValue])
+      }
     }
     return after
   }

@@ -120,9 +120,12 @@ actor ServingLoop {
         broker.refuseKeyspace(error, loop: number)
       case .lost(let error):
         broker.keyspace.noteLost(error)
-        Log.line("redis lost", ["loop": String(number), "cause": error.description])
+        Log.line("redis lost", ["loop": String(number), "at": store.place, "cause": error.description])
       case .connecting, .closed: break
       }
+    }
+    live.onConnection = { [number] place, error in
+      broker.keyspace.noteSubscriber(ofLoop: number, at: place, error)
     }
     store.onNodeChange = { [number] place, change in
       switch change {

@@ -79,7 +79,7 @@ enum FunctionLibrary {
   /// True if the node has no memory for the library, or cannot write it to its disk.
   static func isWriteRefused(_ reply: RedisReply) -> Bool {
     guard case .error(let message) = reply else { return false }
-    return RedisError.replied(message, to: "library").writeRefusal != nil
+    return [.memory, .disk].contains(RedisError.replied(message, to: "library").writeRefusal)
   }
 
   /// True if a call failed because the node has no such function. Either FUNCTION FLUSH emptied it, or it is

@@ -153,7 +153,7 @@ final class RedisCommits {
         if !redis.isCluster { onWrite?(.done) }
         finish(call, answer)
       } catch {
-        if error.writeRefusal == .memory { onWrite?(.refusedForMemory) }
+        if let refusal = error.writeRefusal { onWrite?(.refused(refusal, error.cause)) }
         for place in call.places {
           place.finish(.failure(StoreError(error, ofWrite: true, at: place.description)))
         }

@@ -21,8 +21,8 @@ extension RedisStore {
       if format.isSecretBehind { _ = try await pipeline([format.writingSecret], at: place) }
       return try await completeKeyspace()
     }
-    // Somebody removed the record while this broker worked here. Until another broker writes one, the
-    // keyspace is as it was.
+    // Somebody removed the record, or emptied Redis, while this broker worked here.
+    format.onSettings?(.recordRemoved)
     let written = try await pipeline(format.writing + [format.read], at: place)
     _ = try compare(written[written.count - 1], at: place)
     try await completeKeyspace()

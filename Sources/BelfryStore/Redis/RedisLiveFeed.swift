@@ -14,6 +14,11 @@ package final class RedisLiveFeed: LiveFeed {
   package var onMessage: ((SpaceID, LiveMessage) -> Void)?
   package var onUnreadable: ((SpaceID) -> Void)?
   package var onHearingChange: ((Bool, [Partition]) -> Void)?
+  /// Called when a connection to a node was made and all subscriptions are back, and each time that one is lost or is not made.
+  package var onConnection: ((_ place: String, RedisError?) -> Void)? {
+    get { subscriber.onConnection }
+    set { subscriber.onConnection = newValue }
+  }
 
   /// - Parameter store: a store of the same loop. The feed listens to the store's nodes.
   package init(of store: RedisStore) {

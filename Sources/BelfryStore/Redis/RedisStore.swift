@@ -120,8 +120,8 @@ package final class RedisStore: Store {
     set { redis.onNodeChange = newValue }
   }
 
-  /// Called with signs of how full the memory of Redis is: each refused write, and each commit that was done. Success is
-  /// not told in a cluster, where it says nothing about the other nodes.
+  /// Called with each write that Redis refuses, and each commit that was done. Success is not told in a cluster, where it says
+  /// nothing about the other nodes.
   package var onWrite: ((WriteSign) -> Void)? {
     get { commits.onWrite }
     set { commits.onWrite = newValue }
@@ -158,7 +158,9 @@ extension RedisStore {
     do throws(RedisError) {
       let replies = try await sendInParts(commands, isAwaited: isAwaited).withCausesOfAborts
       if replies.contains(where: \.isFromReplica) { redis.lookAgain() }
-      if replies.contains(where: \.isRefusalForMemory) { onWrite?(.refusedForMemory) }
+      if let refused = replies.lazy.compactMap(\.writeRefusal).first {
+        onWrite?(.refused(refused.0, refused.cause))
+      }
       return replies
     } catch {
       throw StoreError(error, ofWrite: commands.contains(where: \.isWrite), at: place())
@@ -287,6 +289,7 @@ extension StoreError {
       switch error.writeRefusal {
       case .memory?: (.memoryFull, error.description)
       case .disk?: (.diskFull, error.replySentence)
+      case .rights?: (.accessRefused, error.description)
       case nil where error.cause.contains(PartitionHashes.incompleteCause): (.incomplete, error.description)
       case nil: (isCorrupt ? .corrupt : .unavailable, error.description)
       }

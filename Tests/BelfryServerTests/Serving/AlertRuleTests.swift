@@ -20,8 +20,10 @@ import Testing
       try #require(!statistics.loops.isEmpty)
       statistics.loops[0].handshakes = HandshakeStatistics(
         HTTPHandshakeCounts(done: 0, resumed: 0, failed: [:], waiting: 0))
-      let room = Metrics.Room(memoryUsedShare: 0.873_4, freeDiskBytes: 1 << 40)
-      let text = Metrics.text(of: statistics, room, certificateExpiry: 1_767_981_731)
+      let warnings = Metrics.Warnings(
+        memoryUsedShare: 0.873_4, freeDiskBytes: 1 << 40, dataRisks: [.eviction], keyspaceLosses: 3,
+        webhooksGivenUp: 2)
+      let text = Metrics.text(of: statistics, warnings, certificateExpiry: 1_767_981_731)
       return (Set(text.matches(of: #/TYPE (\w+) /#).map { String($0.1) }), text)
     }
   }
@@ -35,6 +37,10 @@ import Testing
     #expect(text.contains("belfry_tls_certificate_expiry_timestamp_seconds 1767981731\n"))
     #expect(text.contains("\nbelfry_redis_memory_used_ratio 0.873\n"))
     #expect(text.contains("\nbelfry_data_disk_free_bytes 1099511627776\n"))
+    #expect(text.contains("\nbelfry_redis_data_risk{reason=\"noLog\"} 0\n"))
+    #expect(text.contains("\nbelfry_redis_data_risk{reason=\"eviction\"} 1\n"))
+    #expect(text.contains("\nbelfry_webhooks_given_up 2\n"))
+    #expect(text.contains("\nbelfry_keyspace_losses_total 3\n"))
   }
 
   @Test func theTableOfTheDocumentationHasEveryMetric() async throws {

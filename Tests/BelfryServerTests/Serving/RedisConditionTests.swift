@@ -69,7 +69,7 @@ import Testing
     let lines = Lines()
     let condition = RedisCondition { lines.note($0, $1) }
     #expect(condition.note(almostFull) == [])
-    condition.note(.refusedForMemory)
+    condition.note(.refused(.memory, "OOM"))
     #expect(lines.all == ["redis refuses writes reason=memory"])
     for _ in 0..<3 { #expect(condition.note(almostFull) == [.memory]) }
     #expect(condition.note(RedisRoom(memory: [NodeMemory(usedBytes: 1, limitBytes: 99 << 20)])) == [])
@@ -79,14 +79,26 @@ import Testing
   @Test func aWriteThatIsDoneEndsItUnlessOthersAreRefused() {
     let condition = RedisCondition { _, _ in }
     let start = ContinuousClock.now
-    condition.note(.refusedForMemory, now: start)
+    condition.note(.refused(.memory, "OOM"), now: start)
     condition.note(.done, now: start + .seconds(1))
     #expect(condition.note(almostFull) == [.memory])
-    condition.note(.refusedForMemory, now: start + .seconds(4))
+    condition.note(.refused(.memory, "OOM"), now: start + .seconds(4))
     condition.note(.done, now: start + .seconds(6))
     #expect(condition.note(almostFull) == [.memory])
     condition.note(.done, now: start + .seconds(4) + MemorySigns.quietTime)
     #expect(condition.note(almostFull) == [])
+  }
+
+  @Test func aMissingRightIsToldWithItsCommandUntilNoneIsRefusedForAMinute() {
+    let lines = Lines()
+    let condition = RedisCondition { lines.note($0, $1) }
+    let start = ContinuousClock.now
+    let cause = "NOPERM this user has no permissions to run the 'fcall' command"
+    for second in [0, 30] { condition.note(.refused(.rights, cause), now: start + .seconds(second)) }
+    #expect(lines.all == ["redis refuses writes reason=rights cause=\(cause)"])
+    #expect(condition.note(RedisRoom(), now: start + .seconds(89)) == [.rights])
+    #expect(condition.note(RedisRoom(), now: start + .seconds(90)) == [])
+    #expect(lines.all.dropFirst() == ["redis takes writes again reason=rights"])
   }
 
   private func expectRefusal(_ broker: TestBroker, _ reason: String, _ words: String) async throws {

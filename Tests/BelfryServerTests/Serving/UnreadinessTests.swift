@@ -68,6 +68,35 @@ import Testing
     }
   }
 
+  /// Redis answers, so nobody should look for it.
+  @Test func aRightThatIsTakenFromARunningBrokerIsNamed() async throws {
+    try await withBroker { broker in
+      try broker.redis.command("ACL", "SETUSER", "default", "-hmget", "-fcall")
+      for path in ["/v1/servers/1", "/v1/account"] {
+        let answer = try broker.ask("GET", path, as: try broker.token("alice"))
+        #expect(answer.status == 503 && answer.code == "unavailable", "\(answer.body)")
+        #expect(answer.json["detail"]?.text?.contains("(NOPERM)") == true, "\(answer.body)")
+      }
+      #expect(try broker.ask("GET", "/readyz").json["rights"] == "missing")
+    }
+  }
+
+  /// Redis ends the connection for live messages, and refuses each new one.
+  @Test func channelsThatAreTakenFromARunningBrokerAreNamed() async throws {
+    try await withBroker { broker in
+      let stream = try broker.connect()
+      stream.begin("GET", "/v1/notifications/stream", as: try broker.token("bob"))
+      try await eventually { try broker.redis.command("PUBSUB", "SHARDCHANNELS") != "" }
+      try broker.redis.command("ACL", "SETUSER", "default", "resetchannels", "&nothing:*")
+      try await eventually {
+        let answer = try broker.ask("GET", "/readyz")
+        return answer.status == 503 && answer.json["detail"]?.text?.contains("(NOPERM)") == true
+      }
+      try broker.redis.command("ACL", "SETUSER", "default", "allchannels")
+      try await eventually { try broker.ask("GET", "/readyz").status == 200 }
+    }
+  }
+
   @Test(arguments: [
     ("WRONGPASS invalid username-password pair or user is disabled.", AccessRefusal.wrongPassword),
     ("NOPERM User bob has no permissions to run the 'hmget' command", .noPermission),

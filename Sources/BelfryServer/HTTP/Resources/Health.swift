@@ -30,6 +30,7 @@ enum Health {
     do throws(StoreError) {
       room = try await services.store.readRoom()
     } catch {
+      if error.code == .accessRefused { throw Unreadiness.accessRefused(.noPermission).refusal }
       throw services.broker.absence.refusal
     }
     let refused = services.broker.condition.note(room)
@@ -37,7 +38,7 @@ enum Health {
     let differing = services.broker.keyspace.differences.map { JSONValue.string($0.setting) }
     var answer: JSONObject = ["status": "ready"]
     if !differing.isEmpty { answer["differing"] = .array(differing) }
-    for refusal in refused { answer[refusal.rawValue] = "full" }
+    for refusal in refused { answer[refusal.rawValue] = refusal == .rights ? "missing" : "full" }
     // All brokers miss the same node, so another one would serve no better.
     if room.partitionsAway > 0 { answer["partitionsAway"] = .integer(Int64(room.partitionsAway)) }
     switch services.broker.condition.sweepDoubt {

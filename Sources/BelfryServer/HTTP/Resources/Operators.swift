@@ -18,10 +18,12 @@ enum Operators {
     },
     BrokerRoutes.metrics.handled { _, services throws(Refusal) in
       let broker = services.broker
-      let room = Metrics.Room(
-        memoryUsedShare: broker.condition.memoryUsedShare, freeDiskBytes: broker.freeDiskBytes())
+      let warnings = Metrics.Warnings(
+        memoryUsedShare: broker.condition.memoryUsedShare, freeDiskBytes: broker.freeDiskBytes(),
+        dataRisks: broker.condition.dataRisks, keyspaceLosses: broker.keyspace.lossCount,
+        webhooksGivenUp: broker.webhooks.givenUp)
       let text = Metrics.text(
-        of: await broker.statistics(), room, certificateExpiry: broker.certificate?.expirySeconds)
+        of: await broker.statistics(), warnings, certificateExpiry: broker.certificate?.expirySeconds)
       return HTTPResponse(status: 200, type: BrokerRoutes.metricsMediaType, body: Array(text.utf8))
     },
   ]
