@@ -115,11 +115,10 @@ package struct Backup {
   private static func advice(_ error: RedisError) -> String? {
     if error.code == .unsuitable { return "keep the append-only files of all its nodes (docs/cluster.md)" }
     return switch error.replyCode {
-    case "NOPERM", "NOAUTH":
+    case "NOPERM":
       "the user in the URL needs permission for SYNC and REPLCONF"
     case "ERR" where error.cause.contains("unknown command"):
       "this Redis does not give snapshots to clients: use the backups of its operator"
-    case "LOADING": "it is loading its data: try again when it is ready"
     default: nil
     }
   }

@@ -59,8 +59,20 @@ package struct BackupError: Error, Hashable, CustomStringConvertible {
     place = error.place
   }
 
+  /// - Parameter advice: nil for the general advice about the error, if there is any.
   init(_ error: RedisError, advice: String? = nil) {
-    self.init(.redisFailed, error.cause, at: error.place, advice: advice)
+    self.init(.redisFailed, error.cause, at: error.place, advice: advice ?? Self.advice(error))
+  }
+
+  private static func advice(_ error: RedisError) -> String? {
+    // A command that waited for the connection has Redis's words as the cause for which there is none.
+    switch error.cause.prefix(while: { $0 != " " }) {
+    case "WRONGPASS": "correct the user or the password in the URL of Redis"
+    case "NOAUTH": "this Redis asks for a password: add it to the URL"
+    case "NOPERM": "the user in the URL needs more rights in Redis"
+    case "LOADING": "it is loading its data: try again when it is ready"
+    default: nil
+    }
   }
 
   /// A failed system call. The cause is taken from `errno`, so this is called right after it.

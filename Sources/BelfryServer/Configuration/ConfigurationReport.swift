@@ -38,7 +38,12 @@ package struct ConfigurationReport: Sendable, Hashable {
         setting: setting.key, value: setting.shown(read.configuration), otherwise: setting.otherwise,
         source: place == file.map { "\($0): \(setting.key)" } ? file : place)
     }
-    mistakes = found
+    // A setting whose value was refused is not missing as well.
+    mistakes = found.filter { mistake in
+      !found.contains {
+        $0.place.hasSuffix(": \(mistake.place)") || $0.place == Setting.variable(of: mistake.place)
+      }
+    }
     check(read.configuration)
     remarks += Configuration.remarks(on: read.configuration, from: read.places, options, environment)
   }
@@ -75,14 +80,14 @@ package struct ConfigurationReport: Sendable, Hashable {
   }
 
   private mutating func checkTokenKeys(of configuration: Configuration) {
+    let folder = configuration.dataFolder
+    let unusable = TokenKeys.findUnusable(configuration, inDataFolder: folder)
+    mistakes += unusable
+    // The first start makes the secret.
+    let isMade = configuration.secret != .dataFolder || SecretFolder(inDataFolder: folder).isThere
+    guard unusable.isEmpty, isMade else { return }
     do throws(StartError) {
-      let folder = configuration.dataFolder
-      // The first start makes the secret.
-      if configuration.secret != .dataFolder || SecretFolder(inDataFolder: folder).isThere {
-        _ = try TokenKeys(for: configuration, inDataFolder: folder)
-      } else {
-        _ = try TokenKeys.publicKeys(configuration.tokens)
-      }
+      _ = try TokenKeys(for: configuration, inDataFolder: folder)
     } catch {
       mistakes.append(error)
     }

@@ -26,7 +26,9 @@ package final class DataFolder: Sendable {
       try FileManager.default.createDirectory(
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      throw StartError(.dataFolderUnusable, "cannot make the folder: \(error.localizedDescription)", at: path)
+      // Foundation's sentence repeats the path, and leaves the cause out.
+      errno = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue ?? EINVAL
+      throw .refused(.dataFolderUnusable, "cannot make the folder", at: path)
     }
     guard let resolved = unsafe realpath(path, nil) else {
       throw .refused(.dataFolderUnusable, "cannot enter the folder", at: path)

@@ -66,7 +66,7 @@ package struct BackEndKey: Sendable, Hashable {
   var claims: TokenClaims {
     TokenClaims(
       subject: name, role: .app, scopes: scopes,
-      expiresAtSeconds: expiresAtSeconds ?? TokenClaims.expiryMaxSeconds)
+      expiresAtSeconds: expiresAtSeconds ?? TokenClaims.timeMaxSeconds)
   }
 }
 

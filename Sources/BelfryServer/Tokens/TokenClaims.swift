@@ -37,9 +37,9 @@ package struct TokenClaims: Sendable, Hashable {
     self.expiresAtSeconds = expiresAtSeconds
   }
 
-  /// The last second of the year 9999. A later `exp`, which usually means milliseconds in place of seconds,
-  /// is reduced to it, so that calculations with the time stay valid.
-  static let expiryMaxSeconds: Int64 = 253_402_300_799
+  /// The last second of the year 9999. A later `exp` or `iat` is refused: its issuer has taken milliseconds for seconds. Such a
+  /// token would be valid for thousands of years, and no revocation would end it.
+  static let timeMaxSeconds: Int64 = 253_402_300_799
 
   /// An issuer's clock may be this far ahead of this machine's clock (`nbf`). For `exp` there is no such
   /// tolerance: a thief may not use a token for longer than it says, and its owner has fetched another one
@@ -58,6 +58,7 @@ extension TokenClaims {
       throw TokenError("\(words): the time in seconds since 1970 at which it expires")
     }
     guard expiry > nowSeconds else { throw TokenError("it has expired") }
+    guard expiry <= Self.timeMaxSeconds else { throw Self.inMilliseconds("exp") }
     if let start = claims["nbf"] {
       guard let start = Self.seconds(start) else { throw TokenError("its nbf is not a time in seconds") }
       guard start <= nowSeconds + Self.startLeewaySeconds else {
@@ -68,6 +69,7 @@ extension TokenClaims {
     guard issuedAt != nil || claims["iat"] == nil else {
       throw TokenError("its iat is not a time in seconds")
     }
+    guard issuedAt ?? 0 <= Self.timeMaxSeconds * 1_000 else { throw Self.inMilliseconds("iat") }
     try expected.check(claims)
     let role = try Self.role(claims["role"])
     self.init(
@@ -79,12 +81,17 @@ extension TokenClaims {
     }
   }
 
-  /// RFC 7519 allows fractions in times.
+  private static func inMilliseconds(_ claim: String) -> TokenError {
+    TokenError("its \(claim) is after the year 9999: it is in seconds since 1970, not in milliseconds")
+  }
+
+  /// RFC 7519 allows fractions in times. A time that is out of range becomes one that is just out of it, so that calculations
+  /// with it do not overflow.
   private static func seconds(_ value: JSONValue?) -> Int64? {
     switch value {
-    case .integer(let seconds): min(max(seconds, 0), expiryMaxSeconds)
+    case .integer(let seconds): min(max(seconds, 0), timeMaxSeconds + 1)
     case .number(let seconds) where seconds.isFinite:
-      Int64(min(max(seconds, 0), Double(expiryMaxSeconds)))
+      Int64(min(max(seconds, 0), Double(timeMaxSeconds + 1)))
     default: nil
     }
   }
@@ -93,11 +100,13 @@ extension TokenClaims {
     guard case .number(let seconds) = value, seconds.isFinite else {
       return Self.seconds(value).map { $0 * 1_000 }
     }
-    return Int64(min(max(seconds, 0), Double(expiryMaxSeconds)) * 1_000)
+    return Int64(min(max(seconds, 0), Double(timeMaxSeconds + 1)) * 1_000)
   }
 
   private static func subject(_ value: JSONValue?) throws(TokenError) -> String {
-    guard case .string(let subject) = value else { throw TokenError("it has no sub") }
+    guard case .string(let subject) = value else {
+      throw TokenError(value == nil ? "it has no sub" : "its sub is not a string")
+    }
     return subject
   }
 

@@ -143,6 +143,18 @@ import Testing
     }
   }
 
+  @Test func aPortThatIsNoRedisIsNamed() async throws {
+    try await TemporaryFolder.with { folder in
+      try await withBroker { broker in
+        let url = "redis://127.0.0.1:\(broker.port)"
+        let error = await refusal { try await makeBackup(to: folder.path + "/c", redis: url) }
+        #expect(
+          error?.cause.hasPrefix("it is no Redis: it answered HTTP/1.1 400") == true,
+          "\(String(describing: error))")
+      }
+    }
+  }
+
   @Test func aRedisThatDiesInTheMiddleLeavesNoFile() async throws {
     try await TemporaryFolder.with { folder in
       try await withRedisServer(.debuggable()) { redis in
@@ -179,7 +191,7 @@ import Testing
         let refused = await refusal {
           try await makeBackup(to: folder.path + "/c", redis: "unix://" + redis.socketPath)
         }
-        #expect(refused?.advice?.contains("needs permission") == true)
+        #expect(refused?.advice?.contains("asks for a password") == true)
       }
     }
   }

@@ -101,7 +101,7 @@ import Testing
       Caller(
         actor: Actor(account: nil, isTrusted: true), role: .app, subject: "x",
         credential: .backEndKey(EntityID.random()), scopes: nil,
-        expiresAtSeconds: TokenClaims.expiryMaxSeconds),
+        expiresAtSeconds: TokenClaims.timeMaxSeconds),
     ]
     for caller in callers { #expect(Caller(record: caller.record) == caller) }
     for record in ["", "{}", "[]", #"{"subject":"bob","role":"user","expiresAt":9,"key":"k"}"#] {

@@ -140,15 +140,29 @@ import Testing
     #expect(error?.cause.contains(word) == true)
   }
 
-  @Test func aTimeBeyondTheCalendarIsBroughtDown() throws {
-    let value = try JSONParser.value(of: Array(#"{"sub":"a","exp":9223372036854775807}"#.utf8))
+  /// An issuer that writes milliseconds makes tokens that never end.
+  @Test(arguments: [
+    #""exp":1795238998000"#, #""exp":253402300800"#, #""exp":9223372036854775807"#, #""exp":1e300"#,
+    #""exp":4102444800,"iat":1795238998000"#, #""exp":4102444800,"iat":1795238998000.5"#,
+  ])
+  func aTimeInMillisecondsIsRefused(times: String) throws {
+    let value = try JSONParser.value(of: Array(#"{"sub":"a",\#(times)}"#.utf8))
+    let error = #expect(throws: TokenError.self) { try TokenClaims(payload: value, nowSeconds: Self.now) }
+    #expect(
+      error?.cause.hasSuffix("is after the year 9999: it is in seconds since 1970, not in milliseconds")
+        == true)
+  }
+
+  @Test func aTimeInTheLastSecondIsTaken() throws {
+    let value = try JSONParser.value(of: Array(#"{"sub":"a","exp":253402300799}"#.utf8))
     let claims = try TokenClaims(payload: value, nowSeconds: Self.now)
-    #expect(claims.expiresAtSeconds == TokenClaims.expiryMaxSeconds)
+    #expect(claims.expiresAtSeconds == TokenClaims.timeMaxSeconds)
   }
 
   @Test(arguments: [
     ("", nil), (#","iat":1795238998"#, 1_795_238_998_000), (#","iat":1795238998.25"#, 1_795_238_998_250),
-    (#","iat":-5"#, 0), (#","iat":1e300"#, TokenClaims.expiryMaxSeconds * 1_000),
+    (#","iat":-5"#, 0),
+    (#","iat":253402300799"#, TokenClaims.timeMaxSeconds * 1_000),
   ])
   func aTokenSaysWhenItWasIssued(field: String, milliseconds: Int64?) throws {
     let value = try JSONParser.value(of: Array((#"{"sub":"a","exp":4102444800"# + field + "}").utf8))
