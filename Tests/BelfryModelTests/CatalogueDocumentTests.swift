@@ -15,11 +15,12 @@ struct CatalogueDocumentTests {
     page and the tests come from. The parties of an event receive it without a subscription, and in
     their own space if they do not belong to the one it happened in. Back ends that keep roles, categories and visitors
     themselves announce the types 18, 20 to 30, 34 and 35 (`POST /v1/servers/{serverId}/announcements`). The back end
-    chooses their `attach`. A type with a `channelId` goes to that channel instead of all members.
+    chooses their `attach`. If the back end names a `channelId`, the announcement goes
+    to that channel instead of to all members.
 
     A built-in notification has the `toType` of its space (1, 2, 6 or 8) and no `toAccids`, even if it is only for named accounts.
-    `fromAccount` is the account that acted, and `fromNick` its nick in the server, if it has one. A built-in notification of a server
-    has no `channelId`. The default channel carries nothing by itself: a client may show such notifications there.
+    `fromAccount` is the account that acted, and `fromNick` its nick in the server, if it has one. Any other built-in notification of a
+    server has no `channelId`. The default channel carries nothing by itself: a client may show such notifications there.
 
     “Critical for” names the accounts that receive a type regardless of their [preferences](http.md#preferences). “As sent” means that
     the sender chooses the receivers. A server is large if it has more members than `limits.subscriptionThreshold`, which is 2,000 by

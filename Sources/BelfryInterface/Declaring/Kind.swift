@@ -50,6 +50,8 @@ extension Kind where Value: RawRepresentable<Int> & NamedChoice {
   package static var choice: Kind {
     Kind(.choice(Value.self)) { value, path throws(Refusal) in
       if case .integer(let number) = value, let choice = Value(rawValue: Int(number)) { return choice }
+      // Within quotes it would look like one of them.
+      if case .string = value { throw value.refused("a number", at: path) }
       throw .noChoice(of: Value.allCases.map { "\($0.rawValue)" }, at: path)
     }
   }

@@ -60,7 +60,8 @@ struct OperationWriter {
       guard let shape = route.body.shape else { return nil }
       content = [
         "schema": schemas.named(route.bodyName, schemas.object(shape, .asked)),
-        "example": shape.example(withAll: true),
+        "example": shape.example(
+          withOptional: route.options.example.isEmpty ? nil : Set(route.options.example.keys)),
       ]
     }
     return [

@@ -33,7 +33,10 @@ package struct RequestParts: Sendable {
 
   /// The body as JSON.
   mutating func value(of form: RouteBody) throws(Refusal) -> JSONValue {
-    if form.mayBeLeftOut, body.isEmpty { return [:] }
+    if body.isEmpty {
+      if form.mayBeLeftOut { return [:] }
+      throw .invalid("$", "is empty: this request needs a JSON object as its body")
+    }
     let value = try JSONParser.value(of: body)
     guard case .object(let fields) = value else { return value }
     for case (_, .array(let named)) in fields { namedCount += named.count }

@@ -11,7 +11,8 @@ package enum AccountRoutes {
 
   private static let autoAccept = Field(
     "autoAcceptInvitation", .flag,
-    "whether accounts that `mayAdd` allows may add this one at once also to groups whose invitees must accept"
+    "whether the accounts that `mayAdd` allows may add this account at once even to a group whose invitees "
+      + "must accept"
   )
   private static let mayWrite = Field(
     "mayWrite", Kind<AccountRecord.Circle>.choice, "the accounts that may send to the account directly")

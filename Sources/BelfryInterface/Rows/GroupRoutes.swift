@@ -20,6 +20,9 @@ package enum GroupRoutes {
     "invitees", .accounts(1...Limits.accountsPerCall), "accounts to invite right away")
   private static let reason = Field(
     "reason", .text(characters: 0...Limits.messageCharacters), "a short reason")
+  private static let invitationReason = Field(
+    "reason", .text(characters: 0...Limits.messageCharacters),
+    "the reason for the invitations, which the invitees are told")
   private static let unusedReason = Field(
     "reason", .text(characters: 0...Limits.messageCharacters),
     "ignored, because only the notification of a decline or a refusal has a message")
@@ -102,7 +105,7 @@ extension GroupRoutes {
   package static let create = endpoint(
     .post, "/v1/groups", .token, "group create", "Create a group and invite accounts to it",
     body: SharedFields.name.needed, style.needed, SharedFields.description, SharedFields.ext,
-    inviteNeedConfirm, maxMembers, invitees, reason,
+    inviteNeedConfirm, maxMembers, invitees, invitationReason,
     refusals: [.tooMany, .conflict, .blocked, .mailboxFull], answers: .created(created),
     options: RouteOptions(done: "created the group", example: ["name": "Ringers"]))
   package static let list = endpoint(

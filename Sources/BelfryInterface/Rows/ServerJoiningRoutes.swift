@@ -187,7 +187,7 @@ extension ServerJoiningRoutes {
   private static let type = Field(
     "type", .announcedType, "18, 20 to 30, 34 or 35; the other types come from operations")
   private static let accids = Field(
-    "accids", .accounts(0...Limits.accountsPerCall), "the accounts that it happened to, members or not")
+    "accids", .accounts(0...Limits.accountsPerCall), "the accounts that the change concerns, members or not")
   private static let channelId = Field("channelId", .id, "the channel that it happened in")
   private static let attach = Field(
     "attach", .json(bytesMax: Limits.attachBytes), "the details, passed on as they are")

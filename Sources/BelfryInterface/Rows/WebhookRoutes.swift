@@ -113,7 +113,7 @@ package enum WebhookRoutes {
     Kind<MessageID>(.message) { value, path throws(Refusal) in
       let id = try Kind<MessageID>.message.read(value, path)
       return id.raw < timesMax ? MessageID(firstAtUnixMilliseconds: id.raw) : id
-    }, "a notification's id, or a time in milliseconds since 1970: everything since then is posted again"
+    }, "a notification's id or a time in milliseconds since 1970; everything since then is posted again"
   ).needed
   package static let replay = endpoint(
     .post, "/v1/webhooks/{webhookId}/replay", .trusted, "webhook replay", "Deliver a webhook's copies again",

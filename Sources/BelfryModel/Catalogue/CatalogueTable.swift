@@ -7,7 +7,7 @@ extension NotificationType {
     case (let except?, .likeOthers): words += ", except \(except)"
     case (let except?, _): words += ", except \(except) and the account that acted"
     case (nil, .leftOut): words += ", except the account that acted"
-    case (nil, .leftOutOfRosters): words += ", except the account that acted, if the channel has a roster"
+    case (nil, .leftOutOfRosters): words += "; in a channel with a roster, not the account that acted"
     case (nil, .likeOthers): break
     }
     return lasting == .whileInside ? words + ", while inside" : words

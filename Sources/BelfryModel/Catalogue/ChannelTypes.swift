@@ -7,7 +7,7 @@ extension Catalogue {
     17, "channelUpdate", in: .channel, attach: ["channelInfo"], others: .channel, operator: .leftOut)
   package static let channelListUpdateMember = NotificationType(
     19, "channelListUpdateMember", in: .channel, attach: ["channelId", "type", "opeType", "accids"],
-    parties: "those accids", others: .administrators, critical: .parties)
+    parties: "the accounts that `accids` names", others: .administrators, critical: .parties)
   package static let channelVisibilityUpdate = NotificationType(
     31, "channelVisibilityUpdate", in: .channel, attach: ["event"],
     parties: "the account that can now see, or no longer see, the channel")

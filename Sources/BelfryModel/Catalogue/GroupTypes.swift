@@ -26,16 +26,17 @@ extension Catalogue {
     310, "groupLeft", in: .group, attach: ["reason", "groupInfo"], parties: "the accounts that were removed",
     critical: .everybody)
   package static let groupMuteAdded = NotificationType(
-    311, "groupMuteAdded", in: .group, attach: ["accids", "expiresAt"], parties: "those accids",
-    others: .administrators, operator: .leftOut, critical: .parties)
+    311, "groupMuteAdded", in: .group, attach: ["accids", "expiresAt"],
+    parties: "the accounts that `accids` names", others: .administrators, operator: .leftOut,
+    critical: .parties)
   package static let groupMuteRemoved = NotificationType(
-    312, "groupMuteRemoved", in: .group, attach: ["accids"], parties: "those accids",
+    312, "groupMuteRemoved", in: .group, attach: ["accids"], parties: "the accounts that `accids` names",
     others: .administrators, operator: .leftOut)
   package static let groupAllowListAdded = NotificationType(
-    313, "groupAllowListAdded", in: .group, attach: ["accids"], parties: "those accids",
+    313, "groupAllowListAdded", in: .group, attach: ["accids"], parties: "the accounts that `accids` names",
     others: .administrators, operator: .leftOut)
   package static let groupAllowListRemoved = NotificationType(
-    314, "groupAllowListRemoved", in: .group, attach: ["accids"], parties: "those accids",
+    314, "groupAllowListRemoved", in: .group, attach: ["accids"], parties: "the accounts that `accids` names",
     others: .administrators, operator: .leftOut)
   package static let groupAllMuteChanged = NotificationType(
     315, "groupAllMuteChanged", in: .group, attach: ["on"], others: .everyMember, operator: .leftOut)

@@ -50,6 +50,9 @@ final class RoutedRequest: HTTPRoutedRequest {
 
   // MARK: Handling
 
+  /// The content coding of a body that is sent as it is.
+  private static let noEncoding: UTF8Text = "identity"
+
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     var headers: [UTF8Text: UTF8Text] = [:]
     for property in match.route.headerProperties {
@@ -61,6 +64,11 @@ final class RoutedRequest: HTTPRoutedRequest {
     var given = GivenRequest(
       parts: parts, held: request.held, address: services.client(of: request.head).host)
     do throws(Refusal) {
+      if !request.body.isEmpty, let encoding = request.headers["Content-Encoding"].map({ UTF8Text($0) }),
+        encoding != Self.noEncoding
+      {
+        throw .invalid("Content-Encoding", "is not understood: send the body without compression")
+      }
       let work = try prepare(&given)
       let answer = PendingAnswer(exchange, changesSomething: match.route.verb != .get, services)
       let asked = Request(self, given, answer)

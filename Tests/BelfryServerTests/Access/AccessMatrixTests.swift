@@ -113,7 +113,8 @@ import Testing
       "The callers `member`, `muted`, `admin` and `owner` belong to the place that the row names. `stranger` does not. `app` is a",
       "trusted caller that acts for the stranger, and `operator` has the token of the person who runs the broker. Only `owner` and",
       "one other account are in the private channel; `admin` sees it, too. In a room `owner` is the host, and the others listen. A",
-      "caller who must not know that something exists gets 404.", "",
+      "caller who must not know that something exists gets 404. `DELETE /v1/session` needs no token, because it only deletes a cookie.",
+      "",
       "| operation | place | " + callers.map(\.rawValue).joined(separator: " | ") + " |",
       "|---|---|" + callers.map { _ in "---|" }.joined(),
     ]

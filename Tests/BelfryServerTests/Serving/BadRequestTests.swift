@@ -41,6 +41,27 @@ import Testing
     }
   }
 
+  @Test func aBodyThatIsMissingOrCompressed() async throws {
+    try await withBroker { broker in
+      let token = try broker.token("alice")
+      for path in ["/v1/servers/1/bans", "/v1/servers/1/members"] {
+        let answer = try broker.ask("DELETE", path, as: token)
+        expectProblem(answer, 400, "invalidField", path)
+        #expect(answer.json["detail"]?.text == "is empty: this request needs a JSON object as its body")
+      }
+      for (coding, isTaken) in [("gzip", false), ("br", false), ("identity", true)] {
+        let answer = try broker.ask(
+          "POST", "/v1/servers", as: token, #"{"name":"x"}"#, headers: [("Content-Encoding", coding)])
+        #expect((answer.status == 201) == isTaken, "\(answer.body)")
+        if !isTaken { #expect(answer.status == 400 && answer.field == "Content-Encoding") }
+      }
+      let quoted = try broker.ask("POST", "/v1/servers", as: token, #"{"name":"x","applyMode":"1"}"#)
+      expectProblem(quoted, 400, "invalidField")
+      #expect(quoted.field == "applyMode")
+      #expect(quoted.json["detail"]?.text == "must be a number, not a string", "\(quoted.body)")
+    }
+  }
+
   @Test func parametersOfThePathAndTheQuery() async throws {
     try await withBroker { broker in
       let (token, app) = (try broker.token("alice"), try broker.token("app", .app))

@@ -247,7 +247,9 @@ import Testing
       for (body, field) in [
         (#"{"url":"ftp://example.org"}"#, "url"), (#"{}"#, "url"),
         (#"{"url":"https://example.org","spaces":["nowhere"]}"#, "spaces[0]"),
+        (#"{"url":"https://example.org","spaces":["server:1","group:abc"]}"#, "spaces[1]"),
         (#"{"url":"https://example.org","types":[]}"#, "types"),
+        (#"{"url":"https://example.org","types":[100,9999]}"#, "types[1]"),
         (#"{"url":"https://example.org","format":"xml"}"#, "format"),
         (#"{"url":"https://203.0.113.7/copies"}"#, "url"), (#"{"url":"https://[::1]/copies"}"#, "url"),
         (#"{"url":"http://93.184.216.34/"}"#, "url"),

@@ -57,7 +57,7 @@ extension FuzzTarget {
     let route = handler.route
     guard !route.body.isReadByHandler, let shape = route.body.shape else { return nil }
     let samples = [true, false].map {
-      String(decoding: JSONText.bytes(of: shape.example(withAll: $0)), as: UTF8.self)
+      String(decoding: JSONText.bytes(of: shape.example(withOptional: $0 ? nil : [])), as: UTF8.self)
     }
     return body("body of \(route.verb.rawValue) \(route.path)", samples) { bytes throws(Refusal) in
       var parts = RequestParts(path: route.examplePath, query: route.exampleQuery, body: bytes)

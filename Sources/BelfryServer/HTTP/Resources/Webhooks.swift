@@ -43,7 +43,7 @@ enum Webhooks {
     var endpoint = WebhookEndpoint(
       id: .random(), url: try read(url, services), format: format,
       nowMilliseconds: WallClock.nowMilliseconds())
-    endpoint.types = types.map { Set($0) }
+    endpoint.types = try types.map { codes throws(Refusal) in try read(types: codes) }
     endpoint.spaces = try spaces.map { names throws(Refusal) in try read(spaces: names) }
     endpoint.env = env
     let (id, record) = (endpoint.id, endpoint.record)
@@ -76,6 +76,7 @@ enum Webhooks {
     env: String?, format: WebhookFormat?, enabled: Bool?
   ) async throws(Refusal) -> HTTPResponse {
     let url = try url.map { text throws(Refusal) in try read(text, services) }
+    let types = try types.map { codes throws(Refusal) in try read(types: codes) }
     let spaces = try spaces.map { names throws(Refusal) in try read(spaces: names) }
     // The receiver is said to be well again, or it is another one.
     let isFresh = enabled == true || url != nil
@@ -84,7 +85,7 @@ enum Webhooks {
     let endpoint = try await change(id, services) { endpoint in
       if let url { endpoint.url = url }
       // An empty filter copies all.
-      if let types { endpoint.types = types.isEmpty ? nil : Set(types) }
+      if let types { endpoint.types = types.isEmpty ? nil : types }
       if let spaces { endpoint.spaces = spaces.isEmpty ? nil : spaces }
       if let env { endpoint.env = env.isEmpty ? nil : env }
       if let format { endpoint.format = format }
@@ -161,10 +162,18 @@ enum Webhooks {
     return url
   }
 
+  /// - Throws: if a type does not exist. No notification would ever match it.
+  private static func read(types codes: [Int]) throws(Refusal) -> Set<Int> {
+    for (index, code) in codes.enumerated() where Catalogue.type(code) == nil {
+      throw .invalid("types[\(index)]", "is not a notification type")
+    }
+    return Set(codes)
+  }
+
   private static func read(spaces names: [String]) throws(Refusal) -> Set<SpaceID> {
     var spaces: Set<SpaceID> = []
     for (index, name) in names.enumerated() {
-      guard let space = SpaceID(key: name) else {
+      guard let space = SpaceID(key: name), space.kind == .account || EntityID(space.name) != nil else {
         throw .invalid(
           "spaces[\(index)]", "must be a space, such as server:7, group:7, room:7 or account:bob")
       }
