@@ -22,6 +22,7 @@ RULES = [
     (r"spaces\[\d+\]", r"must be a space", "a kind and a name of that kind"),
     (r"maxMembers", r"must be 1 to|must not be below", "a deployment sets its own limit"),
     (r"maxMembers", r"must be left out: everyone", "only a channel with a roster has a ceiling of its own"),
+    (r"types\[\d+\]", r"is not a notification type", "GET /v1/notification-types has the types"),
     (r"preferences\[\d+\]\.types\[\d+\]", r"is not a notification type|its level can only be all", "GET /v1/notification-types has the types"),
     (r"expireAt", r"must lie in the future", "no schema knows the time"),
     (r"preferences\[\d+\]\.until", r"must lie in the future", "no schema knows the time"),

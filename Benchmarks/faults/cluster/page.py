@@ -17,7 +17,7 @@ FAULTS = [
     ("master parted from the nodes", True, "503 in its slots once it sees that it is alone, until its replica is master", WAIT),
     ("master parted from nodes and brokers", True, "503 in its slots until its replica is master", WAIT),
     ("master killed with a slot half moved", True, "503 in its slots until its replica is master, and in the slot until it is moved", "end the move: [how](cluster.md#growing-and-moving-slots)"),
-    ("replica killed", False, "503 in its master's slots, which refuses writes until the replica is back", START),
+    ("replica killed", False, "with `min-replicas-to-write 1`: 503 in its master's slots, because the master refuses writes until the replica is back", START),
     ("failover, graceful", False, "answers take longer", NOTHING),
     ("failover and failover back", False, "answers take longer", NOTHING),
     ("failover, forced", True, "answers take longer, perhaps a 503", TRY_AGAIN),
@@ -28,7 +28,7 @@ FAULTS = [
     ("broker stopped", False, "as if the broker were gone", "let it run again (SIGCONT), or end it"),
     ("connections cut", False, "streams resume", REPEAT),
     ("replies cut in the middle", False, "an event that did not arrive whole is sent again", NOTHING),
-    ("connections half-open", False, "silence: a consumer gives up after two missed heartbeats", REPEAT),
+    ("connections half-open", False, "silence: a client library gives up after three missed heartbeats (45 s)", REPEAT),
 ]
 
 
