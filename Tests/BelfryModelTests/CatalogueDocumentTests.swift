@@ -19,8 +19,9 @@ struct CatalogueDocumentTests {
     to that channel instead of to all members.
 
     A built-in notification has the `toType` of its space (1, 2, 6 or 8) and no `toAccids`, even if it is only for named accounts.
-    `fromAccount` is the account that acted, and `fromNick` its nick in the server, if it has one. Any other built-in notification of a
-    server has no `channelId`. The default channel carries nothing by itself: a client may show such notifications there.
+    `fromAccount` is the account that acted, and `fromNick` its nick in the server, if it has one. Unless a back end named a
+    `channelId`, a built-in notification about a server itself has none. The default channel carries nothing by itself: a client may
+    show such notifications there.
 
     “Critical for” names the accounts that receive a type regardless of their [preferences](http.md#preferences). “As sent” means that
     the sender chooses the receivers. A server is large if it has more members than `limits.subscriptionThreshold`, which is 2,000 by

@@ -24,7 +24,7 @@ def tell(teller):
 def servers(teller):
     show, quiet = teller.show, teller.quiet
     teller.chapter(
-        "Servers", "Alice makes a server where one has to be asked and to ask (`inviteMode` 0, `applyMode` 1).")
+        "Servers", "Alice makes a server. Invited accounts must accept (`inviteMode` 0), and applicants need approval (`applyMode` 1).")
     server = show("serverCreate", "alice", body={"name": "Campfire", "inviteMode": 0, "applyMode": 1})["serverId"]
     path = {"serverId": server}
     show("serverShow", "alice", path)
@@ -119,7 +119,7 @@ def channels(teller, server):
 
 def notifications(teller, server, channel):
     show, quiet = teller.show, teller.quiet
-    teller.chapter("Notifications", "Bob has read what the above has told him, and starts over.")
+    teller.chapter("Notifications", "Bob marks everything as read that the operations above announced to him.")
     quiet("notificationRead", "bob", body={"upTo": teller.newest("bob")})
     sent = show(
         "notificationSend", "alice",
@@ -165,7 +165,7 @@ def leaving(teller, server, channel):
 
 def groups(teller):
     show, quiet = teller.show, teller.quiet
-    teller.chapter("Groups", "A public group that one asks to be let into.")
+    teller.chapter("Groups", "This group is public, and its owner or an admin approves each applicant.")
     group = show(
         "groupCreate", "alice",
         body={"name": "Bell ringers", "style": "publicApproval", "inviteNeedConfirm": True})["groupId"]

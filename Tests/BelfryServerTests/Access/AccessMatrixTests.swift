@@ -114,6 +114,8 @@ import Testing
       "trusted caller that acts for the stranger, and `operator` has the token of the person who runs the broker. Only `owner` and",
       "one other account are in the private channel; `admin` sees it, too. In a room `owner` is the host, and the others listen. A",
       "caller who must not know that something exists gets 404. `DELETE /v1/session` needs no token, because it only deletes a cookie.",
+      "`muted` is muted in the channels and the groups, not in the server. A 400, 404 or 409 for a caller who has the right comes",
+      "from the test's request: its body lacks something, or it names something that is not there or is done already.",
       "",
       "| operation | place | " + callers.map(\.rawValue).joined(separator: " | ") + " |",
       "|---|---|" + callers.map { _ in "---|" }.joined(),
