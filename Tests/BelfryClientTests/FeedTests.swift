@@ -142,6 +142,23 @@ import Testing
     #expect(connections == 3)
   }
 
+  /// After a pause libcurl has nothing more to send, and the connection stays open, so nothing but the answer ends the wait.
+  @Test(.timeLimit(.minutes(1)), arguments: [0, 100] as [UInt32])
+  func `a socket that is refused on a connection that stays open is an error`(pause: UInt32) async throws {
+    let problem = #"{"status":401,"title":"No valid token","code":"unauthorized","detail":"it has expired"}"#
+    let answer = [
+      "HTTP/1.1 401 Scripted", "Content-Type: application/problem+json",
+      "Content-Length: \(problem.utf8.count)", "", problem,
+    ].joined(separator: "\r\n")
+    let server = try ScriptedServer { _, _ in [.pause(milliseconds: pause), .write(answer), .hold] }
+    var client = client(server)
+    client.timing.streamSilenceSeconds = 3_600
+    let error = await #expect(throws: BelfryError.self) {
+      for try await _ in client.notifications(over: .socket) {}
+    }
+    #expect(error?.code == .unauthorized)
+  }
+
   @Test func `a kick for good ends the loop`() async throws {
     let server = try ScriptedServer { _, _ in
       [.stream, .chunk("event: kicked\ndata: {\"reason\":\"replaced\",\"retry\":false}\n\n"), .hold]

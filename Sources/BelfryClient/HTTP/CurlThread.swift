@@ -91,6 +91,7 @@ import Synchronization
       for command in commands { follow(command, &transfers) }
       var runningCount: Int32 = 0
       var code = unsafe curl_multi_perform(multi, &runningCount)
+      for transfer in transfers.values { transfer.endRefusedUpload() }
       finishCompleted(&transfers)
       finishHungUp(&transfers)
       let sleep = finishSilent(&transfers)

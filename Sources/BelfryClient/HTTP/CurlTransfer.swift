@@ -118,8 +118,19 @@ import Foundation
     unsafe curl_easy_pause(easy, isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
   }
 
+  private var isUpgradeRefused: Bool { isUpgrade && isHeadComplete && !isUpgraded }
+
+  /// Ends the upload if the broker has refused the upgrade. While the upload is paused, libcurl does not finish the transfer,
+  /// although the answer is complete.
+  func endRefusedUpload() {
+    guard isUpgradeRefused, isUploadPaused else { return }
+    isUploadPaused = false
+    unsafe curl_easy_pause(easy, isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+  }
+
   /// - Returns: how many bytes were given, or libcurl's word for a pause.
   fileprivate func giveUpload(to room: UnsafeMutableRawBufferPointer) -> Int {
+    if isUpgradeRefused { return 0 }
     let count = isHeadComplete ? min(upload.count, room.count) : 0
     guard count > 0 else {
       isUploadPaused = true
