@@ -21,16 +21,14 @@ class Chromium:
     def __init__(self, width=640, height=360):
         self.folder = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
         self.log_path = os.path.join(self.folder.name, "chromedriver.log")
-        # It chooses a port itself, and says which.
-        with open(self.log_path, "wb") as log:
-            self.driver = subprocess.Popen(
-                ["chromedriver", "--port=0"], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        self.driver = None
         try:
-            self.url = f"http://127.0.0.1:{self._wait_for_port()}"
+            self.url = f"http://127.0.0.1:{self._start_driver()}"
             session = self._new_session(width, height)
         except BaseException:
-            self.driver.kill()
-            self.driver.wait()
+            if self.driver:
+                self.driver.kill()
+                self.driver.wait()
             raise
         self.url += f"/session/{session['sessionId']}"
         self._empty_tab = self._ask("GET", "/window")
@@ -48,6 +46,19 @@ class Chromium:
             except BrowserError:
                 # chromedriver waits a minute for a browser, which a busy machine may not start in that time.
                 if number + 1 == tries:
+                    raise
+
+    def _start_driver(self, tries=5):
+        """Gives the port, which chromedriver chooses itself. It takes one that is free for IPv6, and ends if another program has
+        the same one for IPv4, as happens on a machine with many sockets."""
+        for number in range(tries):
+            with open(self.log_path, "wb") as log:
+                self.driver = subprocess.Popen(
+                    ["chromedriver", "--port=0"], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+            try:
+                return self._wait_for_port()
+            except BrowserError as error:
+                if number + 1 == tries or "Address already in use" not in str(error):
                     raise
 
     def _wait_for_port(self):
