@@ -28,10 +28,13 @@ extension RedisError {
     case "OOM": .memory
     case "MISCONF": .disk
     case "NOPERM", "NOAUTH": .rights
-    case "ERR" where cause.contains("The user executing the script can't"): .rights
+    case "ERR" where isRefusedWithinFunction: .rights
     default: nil
     }
   }
+
+  /// True if a function ended at a command for which this program's user lacks the right.
+  package var isRefusedWithinFunction: Bool { cause.contains("The user executing the script can't") }
 
   /// The first sentence of Redis's own text, less its code. The rest tells how Redis is configured.
   package var replySentence: String {

@@ -184,7 +184,12 @@ final class RedisCommits {
   }
 
   private func finish(_ place: CommitRequest.Place, _ result: CommitResult) {
-    if case .success(.committed) = result, let echo = place.echo { publish(echo) }
+    switch result {
+    case .success(.committed): if let echo = place.echo { publish(echo) }
+    // A function gives the refusal of one of its sends as an answer.
+    case .failure(let error) where error.code == .accessRefused: onWrite?(.refused(.rights, error.detail))
+    case .success, .failure: break
+    }
     place.finish(result)
   }
 
@@ -207,6 +212,10 @@ extension CommitRequest.Place {
       failure.mayBeDone = true
       return .failure(failure)
     }
-    return .failure(StoreError(.replied(String(text.dropFirst(7)), to: "commit"), at: description))
+    let error = RedisError.replied(String(text.dropFirst(7)), to: "commit")
+    var failure = StoreError(error, at: description)
+    // To undo what was done before it needs rights as well.
+    failure.mayBeDone = error.isRefusedWithinFunction
+    return .failure(failure)
   }
 }

@@ -280,7 +280,8 @@ extension StoreError {
   /// - Parameter isWrite: true if the call that failed may have changed data.
   init(_ error: RedisError, ofWrite isWrite: Bool, at place: String) {
     self.init(error, at: place)
-    mayBeDone = isWrite && error.mayBeExecuted
+    // Redis does not undo what a function did before the command that it refused.
+    mayBeDone = isWrite && (error.mayBeExecuted || error.isRefusedWithinFunction)
   }
 
   init(_ error: RedisError, at place: String) {

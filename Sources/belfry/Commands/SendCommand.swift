@@ -41,7 +41,8 @@ extension Command {
     options: CommandOption.notificationFields
       + [
         CommandOption.value("client-id", "ID", "the id of the first attempt").required.setting(
-          "messageClientId")
+          "messageClientId"
+        ).withNamesElsewhere("message", "id", "message-id")
       ]
       + CommandOption.connection,
     strayAdvice:

@@ -133,7 +133,7 @@ struct AnswerText {
       elements.isEmpty ? "-" : elements.map { cell($0, as: element) }.joined(separator: element.listSeparator)
     case (.object(let object), .object(let members)): phrase(members, of: object.properties)
     case (_, .bool(let flag)): flag ? "yes" : "no"
-    case (_, .string(let text)): text
+    case (_, .string(let text)): text.isEmpty ? "-" : text
     default: (try? JSONLine.text(value)) ?? ""
     }
   }

@@ -47,9 +47,9 @@ enum BackupText {
       secret = "The folder has a secret already. Tokens stay valid if it is the broker's earlier one."
     case let path?:
       secret =
-        "There is no secret yet. Before you start a broker, copy the earlier broker's secret to \(path), and its push-key.pem, "
-        + "if it has one, into the same folder. A broker that starts without them makes new ones, and then all existing tokens "
-        + "and push subscriptions are invalid."
+        "There is no secret yet. Before you start a broker, copy the earlier broker's secret to \(path), and its folder "
+        + "secrets/ and its push-key.pem, if it has them, into the same folder. A broker that starts without them makes new ones, "
+        + "and then all existing tokens and push subscriptions are invalid."
     case nil:
       secret = "Tokens stay valid if the brokers keep their secret."
     }

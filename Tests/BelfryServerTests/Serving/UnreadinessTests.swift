@@ -81,6 +81,24 @@ import Testing
     }
   }
 
+  /// Redis does not undo what a function did before the command that it refuses, and to undo it needs rights as well.
+  @Test(arguments: ["spublish", "xadd"])
+  func aSendThatAFunctionBreaksOffIsOfUnknownOutcome(command: String) async throws {
+    try await withBroker { broker in
+      let (server, token) = (try broker.makeServer(owner: "alice"), try broker.token("alice"))
+      for (number, place) in [#""serverId":"\#(server)""#, #""toAccids":["bob"]"#].enumerated() {
+        let body = #"{\#(place),"body":"x","messageClientId":"\#(number)"}"#
+        try broker.redis.command("ACL", "SETUSER", "default", "-\(command)")
+        let broken = try broker.ask("POST", "/v1/notifications", as: token, body)
+        #expect(broken.status == 503 && broken.code == "unknownOutcome", "\(broken.body)")
+        #expect(try broker.ask("GET", "/readyz").json["rights"] == "missing")
+        try broker.redis.command("ACL", "SETUSER", "default", "+\(command)")
+        let repeated = try broker.ask("POST", "/v1/notifications", as: token, body)
+        #expect([200, 201].contains(repeated.status), "\(repeated.body)")
+      }
+    }
+  }
+
   /// Redis ends the connection for live messages, and refuses each new one.
   @Test func channelsThatAreTakenFromARunningBrokerAreNamed() async throws {
     try await withBroker { broker in
