@@ -278,7 +278,9 @@ extension Consumer {
         let space = scan.space(of: one)
         let place = passed.position(in: space, hub.store.partitions)
         guard one.entry.id <= place else { continue }
-        guard mayShow(one, basis) else { return false }
+        guard mayShow(one, basis), let read = session.read else { return false }
+        // It may have been marked since the snapshot, and the client told of that before it was told to drop all.
+        if read.contains(one.entry.notificationID, in: space) { continue }
         var event = LiveEvent.entry(one.entry)
         if let before = heldBack { (event, heldBack) = (before, event) }
         output.framing.append(event, at: &output.cursor, to: &text)

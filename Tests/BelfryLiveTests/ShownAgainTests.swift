@@ -34,6 +34,20 @@ import Testing
     }
   }
 
+  /// The mark comes after the read state of the snapshot by which all is shown again, and the client is told of it before it is
+  /// told to drop all.
+  @Test func whatIsMarkedMeanwhileIsNotShownAgain() async throws {
+    try await withStage { stage in
+      let marked = try #require(stage.sent.dropFirst(40).first)
+      stage.beforeEnds { await stage.mark(marked) }
+      try await stage.prefer()
+      let unread = stage.sent.filter { $0 != marked }
+      try await stage.settle { $0.resets == 1 && $0.held.isSuperset(of: unread) }
+      #expect(stage.client.knowsRead(marked))
+      #expect(!stage.client.held.contains(marked))
+    }
+  }
+
   private func withStage(_ body: @escaping @Sendable (Stage) async throws -> Void) async throws {
     try await withLoop { loop, scope in
       let stage = Stage(loop, scope)
@@ -51,6 +65,7 @@ private final class Stage {
   private let memory = MemoryStore(limits: Limits())
   private let live: SlowLiveFeed
   private let hub: Hub
+  private let store: InterruptedStore
   private let loop: EventLoop
   private let space = SpaceID.server(14)
   private var preferred = 0
@@ -58,7 +73,8 @@ private final class Stage {
   init(_ loop: EventLoop, _ scope: LoopScope) {
     self.loop = loop
     live = SlowLiveFeed(memory)
-    hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
+    store = InterruptedStore(memory, Chance(seed: 1))
+    hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: Limits())
     var joining = Transaction(space)
     joining.changes[.member("bob", of: space)] = .some("m 0-0")
     joining.indexChanges = [IndexChange(.joined, ["bob"])]
@@ -78,6 +94,16 @@ private final class Stage {
     sending.announcements = [Announcement(content, to: Audience(.all))]
     guard case .committed(let commit) = memory.commit(sending) else { return .zero }
     return try #require(commit.ids.first)
+  }
+
+  /// Does something once, after the next snapshot has read what is read, and before it reads how far the logs go.
+  func beforeEnds(_ act: @escaping () async -> Void) { store.beforeEnds = act }
+
+  /// Its message arrives at once.
+  func mark(_ id: MessageID) async {
+    let count = try? await hub.feed.markRead(account: "bob", device: nil, items: [id])
+    #expect(count == 1)
+    live.arrive(atMost: .max)
   }
 
   func changeIndex() { live.onMessage?(.personal("bob"), .index) }
@@ -105,5 +131,17 @@ private final class Stage {
   func settle(until isDone: (Client) -> Bool) async throws {
     try await BelfryLiveTests.settle(client, loop, live) { isDone(client) }
     #expect(isDone(client))
+  }
+}
+
+private final class InterruptedStore: SlowStore {
+  var beforeEnds: (() async -> Void)?
+
+  override func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
+    if spaces.contains(where: { $0.kind == .server }), let act = beforeEnds {
+      beforeEnds = nil
+      await act()
+    }
+    return try await super.ends(of: spaces)
   }
 }
