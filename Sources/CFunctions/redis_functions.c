@@ -36,6 +36,9 @@ static const char text[] = {
 #embed "../BelfryStore/Functions/tokens.lua" suffix(, )
   END_OF_BLOCK
   BLOCK
+#embed "../BelfryStore/Functions/rights.lua" suffix(, )
+  END_OF_BLOCK
+  BLOCK
 #embed "../BelfryStore/Functions/pushers.lua" suffix(, )
   END_OF_BLOCK
   BLOCK

@@ -21,7 +21,7 @@ package enum BrokerRoutes {
         "Redis cannot save to its disk: all changes are refused; reading still works"),
       .sometimes(
         "rights", .words("RightsStatus", ["missing"]),
-        "this broker's user in Redis lacks a right, and what needs it is refused; for a minute after the last such refusal"
+        "Redis has just refused a command for which this broker's user lacks the right"
       ),
       .sometimes(
         "partitionsAway", .count,

@@ -36,6 +36,7 @@ extension LoopServices {
           broker.condition.note(try await store.readRoom())
         } catch {
           broker.condition.noteNoAnswer()
+          if error.code == .accessRefused { broker.condition.note(.refused(.rights, error.detail)) }
           throw error
         }
       },

@@ -15,13 +15,9 @@ final class RedisCondition: Sendable {
     var hasEndedOnFullDisk = false
     var signs = MemorySigns()
     var sweepDoubt: ClockDoubt?
-    /// The latest command that Redis refused for want of rights.
-    var missingRight: (at: ContinuousClock.Instant, cause: String)?
+    /// Redis's words for the latest right that was missing.
+    var missingRight = ""
   }
-
-  /// The time without a command that was refused for want of rights, after which they count as given. A broker sends every
-  /// command that it needs within a minute.
-  static let rightsQuietTime: Duration = .seconds(60)
 
   private let content = Mutex(Content())
   /// True while writes are refused for want of memory. Each commit reads it, so it is outside the lock.
@@ -41,7 +37,7 @@ final class RedisCondition: Sendable {
   /// Called from any thread.
   /// - Returns: the reasons for which Redis refuses writes.
   @discardableResult
-  func note(_ room: RedisRoom, now: ContinuousClock.Instant = .now) -> Set<WriteRefusal> {
+  func note(_ room: RedisRoom) -> Set<WriteRefusal> {
     note(room.risks)
     return change { content in
       content.memoryUsedShare = room.memoryUsedShare
@@ -49,7 +45,7 @@ final class RedisCondition: Sendable {
       let wasFull = content.refusedWrites.contains(.memory)
       if content.signs.isMemoryFull(wasFull: wasFull, room) { refused.insert(.memory) }
       if content.hasEndedOnFullDisk { refused.insert(.disk) }
-      if let right = content.missingRight, now < right.at + Self.rightsQuietTime { refused.insert(.rights) }
+      // Nobody takes a look without all rights.
       content.refusedWrites = refused
     }
   }
@@ -88,7 +84,7 @@ final class RedisCondition: Sendable {
       }
     case .refused(.rights, let cause):
       change { content in
-        content.missingRight = (now, cause)
+        content.missingRight = cause
         content.refusedWrites.insert(.rights)
       }
     // A look at all nodes says more: Redis tries to save again by itself.
@@ -111,8 +107,8 @@ final class RedisCondition: Sendable {
     for reason in WriteRefusal.allCases where before.contains(reason) != after.contains(reason) {
       if !after.contains(reason) {
         report("redis takes writes again", ["reason": reason.rawValue])
-      } else if reason == .rights, let missingRight {
-        report("redis refuses writes", ["reason": reason.rawValue, "cause": missingRight.cause])
+      } else if reason == .rights {
+        report("redis refuses writes", ["reason": reason.rawValue, "cause": missingRight])
       } else {
         report("redis refuses writes", ["reason": reason.rawValue])
       }

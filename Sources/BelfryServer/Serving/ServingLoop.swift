@@ -120,6 +120,8 @@ actor ServingLoop {
         broker.refuseKeyspace(error, loop: number)
       case .lost(let error):
         broker.keyspace.noteLost(error)
+        // Streams read from the log when the connection is back, also what a function has left half done.
+        if AccessRefusal(error) != nil { live.reconnect(because: error) }
         Log.line("redis lost", ["loop": String(number), "at": store.place, "cause": error.description])
       case .connecting, .closed: break
       }

@@ -7,7 +7,7 @@ import CFunctions
 /// side on one Redis, each with its own. Raise it whenever a function's arguments, replies or effects
 /// change.
 enum FunctionLibrary {
-  static let version = 22
+  static let version = 23
   static let name = "belfry_\(version)"
 
   static let code: [UInt8] = Array("#!lua name=\(name)\n".utf8) + functions
@@ -44,16 +44,20 @@ enum FunctionLibrary {
       noted(areDone(replies))
       return nil
     }
+    let begun = RedisSetUp([findMissingRights]) { replies throws(RedisError) in
+      try refuse(missingRights: replies[0])
+      return begin
+    }
     return RedisSetUp([list, RedisCommand("TIME"), publishing]) {
       replies throws(RedisError) in
       _ = try RedisSetUp.refuseErrors(Array(replies.prefix(2)))
       try refuseMissingRights(replies[2])
       try read(replies[1])
-      if replies[0].holds(code) { return begin }
+      if replies[0].holds(code) { return begun }
       return RedisSetUp([load]) { replies throws(RedisError) in
         if isWriteRefused(replies[0]) { return nil }
         _ = try RedisSetUp.refuseErrors(replies)
-        return begin
+        return begun
       }
     }
   }
@@ -66,6 +70,22 @@ enum FunctionLibrary {
   private static func refuseMissingRights(_ reply: RedisReply) throws(RedisError) {
     guard case .error(let message) = reply, message.hasPrefix("NOPERM ") else { return }
     _ = try RedisSetUp.refuseErrors([reply])
+  }
+
+  /// Asks for the rights that this program's user lacks. The reply is for ``refuse(missingRights:)``.
+  static let findMissingRights = RedisCommand(
+    "FCALL_RO", StoreFunction.findMissingRights.name, "0", RedisLayout.format, RedisLayout.rights)
+
+  /// - Throws: `replied` with `NOPERM` and the commands, if there are any that the user may not run.
+  static func refuse(missingRights reply: RedisReply) throws(RedisError) {
+    if case .error(let message) = reply {
+      // A node without the library cannot say.
+      guard message.hasPrefix("NOPERM ") else { return }
+      throw .replied(message, to: "rights")
+    }
+    let missing = String(decoding: try reply.bytes(), as: UTF8.self)
+    if missing.isEmpty { return }
+    throw .replied("NOPERM the broker's user may not run these commands: \(missing)", to: "rights")
   }
 
   static func beginHistory(of layout: RedisLayout) -> [RedisCommand] {
@@ -134,6 +154,7 @@ enum StoreFunction: String, CaseIterable {
   case sweepStreams = "sweep_streams"
   case revokeTokens = "revoke_tokens"
   case announceRevocation = "announce_revocation"
+  case findMissingRights = "find_missing_rights"
 
   var name: String { Self.names[self] ?? rawValue }
 
@@ -141,5 +162,5 @@ enum StoreFunction: String, CaseIterable {
   private static let names = Dictionary(
     uniqueKeysWithValues: allCases.map { ($0, "belfry_\($0.rawValue)_\(FunctionLibrary.version)") })
   /// True for functions that are registered with `no-writes`.
-  var onlyReads: Bool { self == .firstSends || self == .locate || self == .sweepTime }
+  var onlyReads: Bool { [.firstSends, .locate, .sweepTime, .findMissingRights].contains(self) }
 }

@@ -60,6 +60,7 @@ extension RedisStore {
 
   /// Asks all nodes for their memory and their disk. A node that is away is left out.
   package func readRoom() async throws(StoreError) -> RedisRoom {
+    try await checkRights()
     var room = RedisRoom()
     var (mayDiskBeFull, failure): (Bool, StoreError?) = (false, nil)
     for (_, result) in await redis.sendToAll(RedisCommand("INFO", "memory", "persistence")) {
@@ -77,6 +78,21 @@ extension RedisStore {
     if mayDiskBeFull { room.isDiskFull = await isWriteRefusedForDisk() }
     room.partitionsAway = partitions.all.count { !redis.isServed(layout.slot(of: $0)) }
     return room
+  }
+
+  /// Gives the connections up if this program's user lacks a right. A function that needs it would end halfway. The connections
+  /// are made again when the user has it.
+  /// - Throws: `accessRefused`.
+  private func checkRights() async throws(StoreError) {
+    for (node, result) in await redis.sendToAll(FunctionLibrary.findMissingRights) {
+      guard case .success(let reply) = result else { continue }
+      do throws(RedisError) {
+        try FunctionLibrary.refuse(missingRights: reply)
+      } catch {
+        redis.reconnect(because: error)
+        throw StoreError(error, at: "rights at \(node)")
+      }
+    }
   }
 
   private static func hasDiskError(_ info: RedisInfo) -> Bool {

@@ -52,6 +52,7 @@ enum LuaPrelude {
       call = call_redis, pcall = pcall_redis,
       error_reply = make_error,
       status_reply = function(text) return { ok = text } end,
+      acl_check_cmd = function() return true end,
       set_repl = function(reach) call_redis('set_repl', reach) end,
       REPL_NONE = 0, REPL_AOF = 1, REPL_SLAVE = 2, REPL_REPLICA = 2, REPL_ALL = 3,
       register_function = function()
