@@ -11,6 +11,8 @@ final class SlowLiveFeed: LiveFeed {
   /// Nil: what arrives cannot be read.
   private var underWay: [(space: SpaceID, message: LiveMessage?)] = []
   private var subscribed: Set<SpaceID> = []
+  /// How often each space was subscribed to or given up.
+  private var turns: [SpaceID: Int] = [:]
 
   init(_ memory: MemoryStore) {
     self.memory = memory
@@ -24,12 +26,19 @@ final class SlowLiveFeed: LiveFeed {
 
   func isSubscribed(_ space: SpaceID) -> Bool { subscribed.contains(space) }
   func subscribe(_ space: SpaceID) async throws(StoreError) {
+    let turn = turns[space, default: 0] + 1
+    turns[space] = turn
     await Task.yield()
+    // As a connection to Redis does. Messages would arrive otherwise that nobody follows.
+    guard turns[space] == turn else {
+      throw StoreError(.unavailable, "it was given up meanwhile", at: "subscribe \(space)")
+    }
     try inner.subscribe(space)
     subscribed.insert(space)
     await Task.yield()
   }
   func unsubscribe(_ space: SpaceID) {
+    turns[space, default: 0] += 1
     inner.unsubscribe(space)
     subscribed.remove(space)
   }
