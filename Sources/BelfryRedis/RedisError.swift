@@ -69,9 +69,11 @@ extension RedisError.Code {
 extension RedisError {
   /// The first word of Redis's error reply, for example `WRONGTYPE`. Nil if the error is not Redis's own.
   package var replyCode: String? {
-    guard code == .replied else { return nil }
-    return String(cause.prefix { $0 != " " })
+    code == .replied ? firstWord : nil
   }
+
+  /// The first word of the cause. A command that waited for a connection has Redis's words as the cause for which there is none.
+  package var firstWord: String { String(cause.prefix { $0 != " " }) }
 
   /// The error that represents an error reply.
   package static func replied(_ message: String, to place: String) -> RedisError {

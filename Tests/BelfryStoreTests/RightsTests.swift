@@ -16,7 +16,7 @@ import Testing
     return Set(commands.compactMap { $0.split(separator: " ").first.map(String.init) }.filter { $0 != ".." })
   }()
 
-  private func missing(_ redis: RedisServer) throws -> Set<String> {
+  private func findMissingRights(_ redis: RedisServer) throws -> Set<String> {
     let words = try redis.command(
       "FCALL_RO", StoreFunction.findMissingRights.name, "0", RedisLayout.format, RedisLayout.rights)
     return Set(words.split(separator: " ").map(String.init))
@@ -31,14 +31,14 @@ import Testing
 
   @Test func eachMissingRightIsNamed() async throws {
     try await withBroker { _, redis in
-      #expect(try missing(redis) == [])
+      #expect(try findMissingRights(redis) == [])
       for command in Self.needed.map({ $0.lowercased() }) where command != "fcall_ro" {
         try redis.command("ACL", "SETUSER", "default", "-\(command)")
-        #expect(try missing(redis) == [command])
+        #expect(try findMissingRights(redis) == [command])
         try redis.command("ACL", "SETUSER", "default", "+\(command)")
       }
       try redis.command("ACL", "SETUSER", "default", "resetchannels", "&others:*")
-      #expect(try missing(redis) == ["spublish", "ssubscribe"])
+      #expect(try findMissingRights(redis) == ["spublish", "ssubscribe"])
     }
   }
 
@@ -52,7 +52,7 @@ import Testing
       let words = rules.split(whereSeparator: \.isWhitespace).map(String.init)
       // The last one is for this test.
       try redis.command(["ACL", "SETUSER", "default", "reset", "on", "nopass"] + words + ["+acl"])
-      #expect(try missing(redis) == [])
+      #expect(try findMissingRights(redis) == [])
     }
   }
 }

@@ -8,10 +8,10 @@
 # BELFRY_DEBUG_INFO=dwarf makes a build for a debugger instead, with nothing optimised.
 #
 # Four files at a time even on two processors: that takes no longer, and next to other programs the build gets its share.
-jobs=$(nproc)
-if ((jobs < 4)); then jobs=4; fi
+compile_jobs=$(nproc)
+if ((compile_jobs < 4)); then compile_jobs=4; fi
 debug_options=(
-  -debug-info-format "${BELFRY_DEBUG_INFO:-none}" --disable-index-store --disable-xctest --jobs "$jobs")
+  -debug-info-format "${BELFRY_DEBUG_INFO:-none}" --disable-index-store --disable-xctest --jobs "$compile_jobs")
 debug_build=optimized
 if [[ ${BELFRY_DEBUG_INFO:-none} != none ]]; then debug_build=plain; fi
 

@@ -65,8 +65,7 @@ package struct BackupError: Error, Hashable, CustomStringConvertible {
   }
 
   private static func advice(_ error: RedisError) -> String? {
-    // A command that waited for the connection has Redis's words as the cause for which there is none.
-    switch error.cause.prefix(while: { $0 != " " }) {
+    switch error.firstWord {
     case "WRONGPASS": "correct the user or the password in the URL of Redis"
     case "NOAUTH": "this Redis asks for a password: add it to the URL"
     case "NOPERM": "the user in the URL needs more rights in Redis"

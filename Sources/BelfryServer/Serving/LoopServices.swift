@@ -73,7 +73,7 @@ final class LoopServices {
     pushOutbound = OutboundClient(
       loop: loop, policy: broker.configuration.push.addressPolicy, userAgent: userAgent)
     callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: callbackOutbound) {
-      Self.log($0, loop: loopNumber)
+      Self.logCallback($0, loop: loopNumber)
     }
     let partitions = store.partitions.all.filter { $0.number % broker.configuration.loops == loopNumber }
     webhooks = WebhookDispatcher(
@@ -182,7 +182,7 @@ struct ClientIDs {
 }
 
 extension LoopServices {
-  fileprivate static func log(_ event: Callbacks.Event, loop: Int) {
+  fileprivate static func logCallback(_ event: Callbacks.Event, loop: Int) {
     func facts(_ callback: Callbacks.Callback, _ cause: String) -> KeyValuePairs<String, String> {
       [
         "loop": "\(loop)", "origin": callback.origin, "events": callback.events.joined(separator: ","),

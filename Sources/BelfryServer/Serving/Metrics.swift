@@ -189,7 +189,7 @@ enum Metrics {
       "How often the keyspace in Redis was found to be gone, or its record removed.",
       isCounter: true)
     text += "belfry_keyspace_losses_total \(warnings.keyspaceLosses)\n"
-    text += condition(of: statistics) + signs(of: warnings)
+    text += condition(of: statistics) + warningLines(warnings)
     text += head("belfry_requests_total", "Requests answered.", isCounter: true)
     for loop in statistics.loops {
       for (status, count) in loop.requests.sorted(by: { $0.key < $1.key }) {
@@ -235,13 +235,13 @@ enum Metrics {
     return text
   }
 
-  private static func signs(of warnings: Warnings) -> String {
+  private static func warningLines(_ warnings: Warnings) -> String {
     var text = head(
       "belfry_redis_data_risk",
       "1 while a setting of Redis may lose acknowledged data, by reason: noLog or eviction.",
       isCounter: false)
-    for (risk, reason) in [(DataRisk.noLog, "noLog"), (.eviction, "eviction")] {
-      text += "belfry_redis_data_risk{reason=\"\(reason)\"} \(warnings.dataRisks.contains(risk) ? 1 : 0)\n"
+    for risk in DataRisk.allCases {
+      text += "belfry_redis_data_risk{reason=\"\(risk)\"} \(warnings.dataRisks.contains(risk) ? 1 : 0)\n"
     }
     text += head(
       "belfry_webhooks_given_up",

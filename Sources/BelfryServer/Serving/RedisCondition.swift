@@ -45,7 +45,7 @@ final class RedisCondition: Sendable {
       let wasFull = content.refusedWrites.contains(.memory)
       if content.signs.isMemoryFull(wasFull: wasFull, room) { refused.insert(.memory) }
       if content.hasEndedOnFullDisk { refused.insert(.disk) }
-      // Nobody takes a look without all rights.
+      // No `rights`: a look throws while one is missing.
       content.refusedWrites = refused
     }
   }

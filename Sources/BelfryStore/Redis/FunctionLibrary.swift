@@ -44,40 +44,41 @@ enum FunctionLibrary {
       noted(areDone(replies))
       return nil
     }
-    let begun = RedisSetUp([findMissingRights]) { replies throws(RedisError) in
-      try refuse(missingRights: replies[0])
+    let checkRights = RedisSetUp([findMissingRights]) { replies throws(RedisError) in
+      try refuseMissingRights(namedBy: replies[0])
       return begin
     }
     return RedisSetUp([list, RedisCommand("TIME"), publishing]) {
       replies throws(RedisError) in
       _ = try RedisSetUp.refuseErrors(Array(replies.prefix(2)))
-      try refuseMissingRights(replies[2])
+      try refuseMissingChannels(replies[2])
       try read(replies[1])
-      if replies[0].holds(code) { return begun }
+      if replies[0].holds(code) { return checkRights }
       return RedisSetUp([load]) { replies throws(RedisError) in
         if isWriteRefused(replies[0]) { return nil }
         _ = try RedisSetUp.refuseErrors(replies)
-        return begun
+        return checkRights
       }
     }
   }
 
   /// A message that nobody hears. A function publishes after it has appended, and Redis undoes nothing: a user without a right to
-  /// the channels would have each send stored, and refused.
+  /// the channels would have each send stored, and refused. Above `maxmemory` the library may be missing, and with it the
+  /// function that finds missing rights.
   private static let publishing = RedisCommand("SPUBLISH", RedisLayout.rights, "")
 
   /// A node of a cluster refuses the channel if it belongs to another node. That says nothing about rights.
-  private static func refuseMissingRights(_ reply: RedisReply) throws(RedisError) {
+  private static func refuseMissingChannels(_ reply: RedisReply) throws(RedisError) {
     guard case .error(let message) = reply, message.hasPrefix("NOPERM ") else { return }
     _ = try RedisSetUp.refuseErrors([reply])
   }
 
-  /// Asks for the rights that this program's user lacks. The reply is for ``refuse(missingRights:)``.
+  /// Asks for the rights that this program's user lacks. The reply is for ``refuseMissingRights(namedBy:)``.
   static let findMissingRights = RedisCommand(
     "FCALL_RO", StoreFunction.findMissingRights.name, "0", RedisLayout.format, RedisLayout.rights)
 
   /// - Throws: `replied` with `NOPERM` and the commands, if there are any that the user may not run.
-  static func refuse(missingRights reply: RedisReply) throws(RedisError) {
+  static func refuseMissingRights(namedBy reply: RedisReply) throws(RedisError) {
     if case .error(let message) = reply {
       // A node without the library cannot say.
       guard message.hasPrefix("NOPERM ") else { return }

@@ -87,7 +87,7 @@ extension RedisStore {
     for (node, result) in await redis.sendToAll(FunctionLibrary.findMissingRights) {
       guard case .success(let reply) = result else { continue }
       do throws(RedisError) {
-        try FunctionLibrary.refuse(missingRights: reply)
+        try FunctionLibrary.refuseMissingRights(namedBy: reply)
       } catch {
         redis.reconnect(because: error)
         throw StoreError(error, at: "rights at \(node)")

@@ -57,7 +57,8 @@ struct RedisLayout: Sendable {
   static let keysVersion = "version"
   /// Stream: the acts of trusted callers.
   static let audit = "belfry:audit"
-  /// Sharded channel: nobody listens. A new connection learns there if its user may publish.
+  /// Sharded channel: nobody listens. A new connection learns there if its user may publish, and it stands for all
+  /// channels when a broker asks for its rights.
   static let rights = "belfry:rights"
   /// Hash: the webhook endpoints by id, as JSON, and `version`.
   static let webhooks = "belfry:webhooks"

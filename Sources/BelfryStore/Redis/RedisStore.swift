@@ -291,8 +291,7 @@ extension StoreError {
       case .memory?: (.memoryFull, error.description)
       case .disk?: (.diskFull, error.replySentence)
       case .rights?: (.accessRefused, error.description)
-      // A command that waited for the connection has Redis's words as the cause for which there is none.
-      case nil where error.code == .unavailable && error.cause.hasPrefix("NOPERM "):
+      case nil where error.code == .unavailable && error.firstWord == "NOPERM":
         (.accessRefused, error.description)
       case nil where error.cause.contains(PartitionHashes.incompleteCause): (.incomplete, error.description)
       case nil: (isCorrupt ? .corrupt : .unavailable, error.description)
