@@ -98,14 +98,14 @@ final class AccountSession {
     if isLate { for listener in listeners { listener.droppedUnread() } }
   }
 
-  /// True for a mark of everything that was made before the index learned of a space that it did not cover. The snapshot has
-  /// the mark and the space, and a scan may have shown what is not read there. Clients drop that when they are told of the mark.
+  /// True for a mark of everything that may have been made before the index learned of a space that it did not cover. The
+  /// snapshot has the mark and the space, and a scan may have shown what is not read there. Clients drop that when they are told
+  /// of the mark.
   ///
-  /// A mark that was made later was decided with the space, and leaves nothing unread up to its end. It raises a watermark, or
-  /// marks the space's entries one by one.
+  /// A mark that was made later was decided with the space, and leaves nothing unread up to its end.
   private func isLate(_ echo: ReadEcho) -> Bool {
-    guard echo.upTo != nil, echo.marked.isEmpty, let read, !read.lagging.isEmpty else { return false }
-    return echo.watermarks.allSatisfy { $0 <= read.watermark(in: $0.partition) }
+    guard echo.upTo != nil, let marks, !marks.state.lagging.isEmpty else { return false }
+    return marks.isInSnapshot(echo)
   }
 
   /// Something arrived in a space of the account.

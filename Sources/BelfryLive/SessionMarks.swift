@@ -42,11 +42,18 @@ struct SessionMarks {
     generation += 1
   }
 
+  /// A mark may arrive after a snapshot that has it. The index may have learned of a space again between the two. Then that
+  /// space lags, although the mark says that it does not: entries that nobody was shown would count as read.
   mutating func apply(_ echo: ReadEcho, _ partitions: Partitions) {
-    state.apply(echo, partitions)
+    var news = echo
+    if isInSnapshot(echo) { news.caughtUp = [] }
+    state.apply(news, partitions)
     if !unmarked.isEmpty { unmarked.subtract(echo.marked) }
     forgetOldest()
   }
+
+  /// True if the snapshot has the mark, and all that the index has learned since the mark was made.
+  func isInSnapshot(_ echo: ReadEcho) -> Bool { echo.version < state.version }
 
   /// True if only the store knows whether the entry is marked.
   func mustAsk(about id: MessageID, in space: SpaceID) -> Bool {

@@ -46,10 +46,12 @@ package struct ReadEcho: Sendable, Hashable {
   package var caughtUp: [SpaceID]
   /// The device that acted, which is not told.
   package var device: DeviceID?
+  /// The version of the read state that the mark was made from. A read state of a later version has the mark.
+  package var version: Int64
 
   package init(
     items: [MessageID], marked: [MessageID]? = nil, watermarks: [MessageID] = [], caughtUp: [SpaceID] = [],
-    upTo: MessageID? = nil, device: DeviceID? = nil
+    upTo: MessageID? = nil, device: DeviceID? = nil, version: Int64 = 0
   ) {
     self.items = items
     self.marked = marked ?? items
@@ -57,6 +59,7 @@ package struct ReadEcho: Sendable, Hashable {
     self.caughtUp = caughtUp
     self.upTo = upTo
     self.device = device
+    self.version = version
   }
 }
 

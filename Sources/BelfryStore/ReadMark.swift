@@ -42,7 +42,8 @@ package struct ReadMark: Sendable, Hashable {
 
   package var echo: ReadEcho {
     ReadEcho(
-      items: echoed, marked: items, watermarks: watermarks, caughtUp: caughtUp, upTo: upTo, device: device)
+      items: echoed, marked: items, watermarks: watermarks, caughtUp: caughtUp, upTo: upTo, device: device,
+      version: version)
   }
 }
 

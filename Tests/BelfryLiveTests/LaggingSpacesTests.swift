@@ -90,6 +90,39 @@ import Testing
     }
   }
 
+  /// The message of a mark says that a server lags no more. It arrives during a snapshot that has the mark, and by which the
+  /// server lags again.
+  @Test func aMarkThatArrivesDuringTheSnapshotLeavesUnreadWhatLagsSince() async throws {
+    try await withLoop { loop, scope in
+      let stage = try await LaggingStage(loop, scope)
+      let server = stage.servers[0]
+      try await stage.missJoining()
+      try await stage.markAll()
+      relay(stage.memory)
+      let store = EventfulStore(stage.memory, Chance(seed: 1))
+      let hub = Hub(loop: loop, scope: scope, store: store, live: stage.live, limits: Limits())
+      var missed = MessageID.zero
+      store.onEnds = [
+        {
+          try? await stage.markAll()
+          try? await stage.leave(server)
+          relay(stage.memory)
+          missed = (try? await stage.missJoining([server]).first) ?? .zero
+          try? await stage.markAll()
+          relay(stage.memory)
+          stage.live.arrive(atMost: 1)
+        }
+      ]
+      defer { stage.client.cut() }
+      try stage.client.open(hub)
+      try await stage.settleWithoutMessages(stage.client) { $0.held.contains(missed) }
+      #expect(stage.client.held.contains(missed))
+      try await stage.settle { $0.held.contains(missed) }
+      #expect(stage.client.held.contains(missed))
+      #expect(stage.client.doubled.isEmpty)
+    }
+  }
+
   /// A mark below the watermark was decided with the space, and nobody has to be shown the rest of it again.
   @Test func aMarkInALaggingSpaceShowsNothingAgain() async throws {
     try await withLaggingStage { stage in
@@ -234,8 +267,24 @@ private final class LaggingStage {
     _ = try await runner.run(AddMembers(server, actor: app, accounts: ["bob"], requestId: "r"))
   }
 
-  /// Bob joins the servers, and nobody tells his index. In each, something is sent.
-  func missJoining() async throws -> [MessageID] {
+  func leave(_ server: EntityID) async throws {
+    let app = Actor(account: nil, isTrusted: true)
+    _ = try await runner.run(KickMembers(server, actor: app, accounts: ["bob"]))
+  }
+
+  /// Marks everything up to an entry that is sent now.
+  func markAll() async throws {
+    let last = try send(to: known)
+    // Entries of the very millisecond are marked one by one.
+    memory.clockMilliseconds += 10
+    _ = try await hub.feed.markRead(account: "bob", device: nil, upTo: last)
+  }
+
+  /// Bob joins servers, and nobody tells his index. In each, something is sent.
+  /// - Parameter some: nil: all.
+  @discardableResult
+  func missJoining(_ some: [EntityID]? = nil) async throws -> [MessageID] {
+    let servers = some ?? servers
     let store = SlowStore(memory, Chance(seed: 1))
     store.relayFailurePercent = 100
     let late = OperationRunner(store: store, limits: Limits())

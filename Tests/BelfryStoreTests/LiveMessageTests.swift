@@ -29,7 +29,9 @@ import Testing
       "updated \(id) \(earlier.streamForm) 0-0 5\n\(entry.audience.text)\n",
       "memberships\nbob carol",
       LiveText.read(
-        ReadEcho(items: [1, 2], marked: [3], watermarks: [5], caughtUp: [space], upTo: 6, device: "phone")),
+        ReadEcho(
+          items: [1, 2], marked: [3], watermarks: [5], caughtUp: [space], upTo: 6, device: "phone", version: 8
+        )),
       "index",
     ] + echoes.map { LiveText.device($0) } + ["ended replaced phone\na.0-1 a.0-2", "ended ended *\na.0-1"]
   }
@@ -85,7 +87,9 @@ import Testing
       .appended(recalled, predecessor: earlier),
       .memberships(["bob", "carol"]),
       .read(
-        ReadEcho(items: [1, 2], marked: [3], watermarks: [5], caughtUp: [space], upTo: 6, device: "phone")),
+        ReadEcho(
+          items: [1, 2], marked: [3], watermarks: [5], caughtUp: [space], upTo: 6, device: "phone", version: 8
+        )),
       .index, .device(echoes[0]),
       .device(echoes[1]),
       .ended(EndedStreams(ids: ["a.0-1", "a.0-2"], why: .replaced(by: "phone"))),
@@ -105,8 +109,10 @@ import Testing
     "appended 1763700000000--5 0-0\nall\n{}", "ephemeral\nall\n{}",
     "updated 1763700000000-5 0-0 0-0 x\nall\n{}",
     "updated 1763700000000-5 0-0 x 5\nall\n{}", "updated 1763700000000-5 5\nall\n{}",
-    "memberships\nbob ?", "read *\n1", "read * *\nx", "read 1-1 *\n", "read * b/d\n1",
-    "read * *\n1\nx", "read * *\n1\n*\nx", "read * *\n1\n*\n1\nguild:7", "index 1",
+    "memberships\nbob ?", "read * *\n1\n*\n\n", "read * * x\n1\n*\n\n", "read * * -1\n1\n*\n\n",
+    "read * * 1\nx",
+    "read 1-1 * 1\n", "read * b/d 1\n1", "read * * 1\n1\nx", "read * * 1\n1\n*\nx",
+    "read * * 1\n1\n*\n1\nguild:7", "index 1",
     "Index", "device bob phone group mute", "device bob phone group mute\n{", "device bob phone group\n{}",
     "device ? phone group mute\n{}", "device bob b/d group mute\n{}", "device bob phone club mute\n{}",
     "device bob phone group mu\"te\n{}", "device bob phone group \n{}",

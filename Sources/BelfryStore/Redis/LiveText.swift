@@ -10,7 +10,7 @@ import BelfryModel
 ///     ephemeral <id>                        the next two lines: audience, content
 ///     updated <id> <predecessor> <entry> <update time>    the next two lines: audience, content; no content: recalled
 ///     memberships                           the next line: accids
-///     read <upTo> <device>                the next four lines: ids that clients are told; ids that are marked one by
+///     read <upTo> <device> <version>      the next four lines: ids that clients are told; ids that are marked one by
 ///                                         one, or `*` if they are the same; watermarks; spaces that lag no more. In
 ///                                         the header line `*` stands for no id and for no device
 ///     index
@@ -22,7 +22,7 @@ import BelfryModel
 /// contains the end of a line. `device` has no line `from`, since brokers publish it themselves.
 enum LiveText {
   static func read(_ echo: ReadEcho) -> String {
-    let words = [echo.upTo?.text, echo.device?.text].map { $0 ?? "*" }
+    let words = [echo.upTo?.text ?? "*", echo.device?.text ?? "*", "\(echo.version)"]
     let marked = echo.marked == echo.items ? "*" : echo.marked.map(\.text).joined(separator: " ")
     let lines = [
       "read " + words.joined(separator: " "), echo.items.map(\.text).joined(separator: " "), marked,
@@ -107,8 +107,8 @@ extension LiveMessage {
     /// The number of words, the kind included.
     var wordCount: Int {
       switch self {
-      case .appended, .read, .ended: 3
-      case .run: 4
+      case .appended, .ended: 3
+      case .run, .read: 4
       case .ephemeral: 2
       case .updated, .device: 5
       case .memberships, .index: 1
@@ -183,9 +183,9 @@ extension ReadEcho {
   fileprivate init?(_ words: [ArraySlice<UInt8>], _ lines: inout LiveLines) {
     guard let items = lines.words(MessageID.init(decimalBytes:)), let marked = lines.marked(items),
       let watermarks = lines.words(MessageID.init(decimalBytes:)),
-      let caughtUp = lines.words(SpaceID.init(keyBytes:))
+      let caughtUp = lines.words(SpaceID.init(keyBytes:)), let version = Int64(digits: words[3])
     else { return nil }
-    self.init(items: items, marked: marked, watermarks: watermarks, caughtUp: caughtUp)
+    self.init(items: items, marked: marked, watermarks: watermarks, caughtUp: caughtUp, version: version)
     if !words[1].isNone {
       guard let id = MessageID(decimalBytes: words[1]) else { return nil }
       upTo = id

@@ -70,7 +70,9 @@ extension SeededGenerator {
       case 3: "memberships\n" + accounts().map(\.text).joined(separator: " ")
       case 4:
         LiveText.read(
-          ReadEcho(items: [messageID()], watermarks: [messageID()], upTo: nil, device: DeviceID("phone")))
+          ReadEcho(
+            items: [messageID()], watermarks: [messageID()], upTo: nil, device: DeviceID("phone"),
+            version: Int64(below(3))))
       case 5: LiveText.device(deviceEcho())
       default: "index"
       }
