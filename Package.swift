@@ -103,6 +103,10 @@ let package = Package(
       name: "SimulationKit",
       dependencies: ["SimulatedMachine", "SimulatedRedis", "BelfryLoop", "BelfrySystem", "TestKit"],
       path: "Tests/SimulationKit", swiftSettings: rules),
+    // Clients with streams, and what they were shown.
+    .target(
+      name: "StreamClients", dependencies: ["BelfryLive", "BelfryModel", "BelfryServer"],
+      path: "Tests/StreamClients", swiftSettings: rules),
     // Lua 5.1, and an in-memory Redis that runs Belfry's functions in it.
     .target(name: "CLua", path: "Tests/CLua", linkerSettings: [.linkedLibrary("lua5.1")]),
     .target(
@@ -135,7 +139,10 @@ let package = Package(
     tests("BelfryLoopTests", ["BelfryLoop", "BelfrySystem", "TestKit"]),
     tests(
       "SimulationTests",
-      ["SimulationKit", "SimulatedRedis", "BelfryRedis", "BelfryLoop", "BelfrySystem", "TestKit"]),
+      [
+        "SimulationKit", "SimulatedRedis", "StreamClients", "BelfryLive", "BelfryFeed", "BelfryStore",
+        "BelfryModel", "BelfryRedis", "BelfryLoop", "BelfrySystem", "ModelSamples", "TestKit",
+      ]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryTransport", "BelfryLoop", "BelfrySystem", "TestKit"]),
     // They start the `belfry` executable itself, so it is built with them.
     tests(
@@ -147,7 +154,7 @@ let package = Package(
       "BelfryLiveTests",
       [
         "BelfryLive", "BelfryFeed", "BelfryServer", "BelfryStore", "BelfryModel", "BelfryLoop", "CallCounts",
-        "ModelSamples", "TestKit",
+        "ModelSamples", "SimulationKit", "StreamClients", "TestKit",
       ]),
     tests(
       "BelfryFeedTests",

@@ -4,6 +4,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import Testing
 
 /// An account that comes back after retention is told that something sent to it by name is gone.
@@ -12,7 +13,7 @@ import Testing
   func whatWasSentByNameIsTold(space: SpaceID) async throws {
     try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let live = SlowLiveFeed(memory)
+      let live = SlowLiveFeed(memory, on: loop)
       let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
       let client = Client("bob")
       defer { client.cut() }

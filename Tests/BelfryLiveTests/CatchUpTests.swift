@@ -3,6 +3,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import Testing
 
 /// The cost of coming back, counted and never timed.
@@ -13,8 +14,9 @@ import Testing
     let missed = 4_000
     let (shown, readings, turns) = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let store = SlowStore(memory, Chance(seed: 1))
-      let hub = Hub(loop: loop, scope: scope, store: store, live: SlowLiveFeed(memory), limits: Limits())
+      let store = SlowStore(memory, Chance(seed: 1), on: loop)
+      let hub = Hub(
+        loop: loop, scope: scope, store: store, live: SlowLiveFeed(memory, on: loop), limits: Limits())
       let runner = OperationRunner(store: memory, limits: Limits())
       let (bob, server): (AccountID, EntityID) = ("bob", 14)
       _ = try await runner.run(

@@ -4,6 +4,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import TestKit
 import Testing
 
@@ -27,7 +28,7 @@ import Testing
   @Test func whatArrivesIsCountedWithoutReading() async throws {
     let (told, scans) = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let live = SlowLiveFeed(memory)
+      let live = SlowLiveFeed(memory, on: loop)
       let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
       hub.countsInterval = .milliseconds(1)
       let client = Client("bob", wantsCounts: true)
@@ -61,7 +62,7 @@ import Testing
   @Test(arguments: [false, true]) func aCountWaitsForItsInterval(expires: Bool) async throws {
     let (told, unread) = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let live = SlowLiveFeed(memory)
+      let live = SlowLiveFeed(memory, on: loop)
       let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
       hub.countsInterval = .milliseconds(1)
       let client = Client("bob", wantsCounts: true)
@@ -109,7 +110,7 @@ import Testing
   @Test func aCountLearnsOfAServerBeforeTheStream() async throws {
     let (received, doubled, entry) = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let live = SlowLiveFeed(memory)
+      let live = SlowLiveFeed(memory, on: loop)
       let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
       hub.countsInterval = .zero
       let client = Client("bob", wantsCounts: true)
@@ -173,7 +174,7 @@ import Testing
   @Test func aStreamThatGoesBeforeItsCountBegins() async throws {
     let told = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let live = SlowLiveFeed(memory)
+      let live = SlowLiveFeed(memory, on: loop)
       let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
       hub.countsInterval = .zero
       let client = Client("bob", wantsCounts: true)

@@ -3,6 +3,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import Testing
 
 /// A direct message holds one entry, unless its `messageClientId` is used again after the dedupe window: then it holds two.
@@ -41,7 +42,7 @@ import Testing
   ) async throws {
     try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let live = SlowLiveFeed(memory)
+      let live = SlowLiveFeed(memory, on: loop)
       let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
       let first = try write(memory)
       relay(memory)

@@ -3,6 +3,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import TestKit
 import Testing
 
@@ -12,7 +13,7 @@ import Testing
   @Test func aClientThatComesBackIsToldOnce() async throws {
     let (resets, received) = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let live = SlowLiveFeed(memory)
+      let live = SlowLiveFeed(memory, on: loop)
       let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
       let client = Client("bob")
       defer { client.cut() }

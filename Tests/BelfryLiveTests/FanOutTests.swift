@@ -192,8 +192,8 @@ private final class Hall {
   init(loop: EventLoop, scope: LoopScope) async throws {
     self.loop = loop
     memory = MemoryStore(limits: Limits())
-    live = SlowLiveFeed(memory)
-    let store = SlowStore(memory, Chance(seed: 1))
+    live = SlowLiveFeed(memory, on: loop)
+    let store = SlowStore(memory, Chance(seed: 1), on: loop)
     hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: Limits())
     runner = OperationRunner(store: store, limits: Limits())
     servers = Array(SpaceID.server(14).partition.servers.prefix(2))

@@ -16,7 +16,7 @@ import Testing
   @Test func aCursorThatKnowsNoneOfManySpacesTakesFewScans() async throws {
     let (scans, shown, sent) = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let live = SlowLiveFeed(memory)
+      let live = SlowLiveFeed(memory, on: loop)
       let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
       var sent: [MessageID] = []
       for number in 1...400 as ClosedRange<Int64> { sent += try await Self.join(number, memory) }
@@ -48,7 +48,7 @@ import Testing
   @Test func placesInPartitionsThatDoNotExistAreForgotten() async throws {
     let text = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let live = SlowLiveFeed(memory)
+      let live = SlowLiveFeed(memory, on: loop)
       let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
       var forged = FeedCursor()
       let most = try #require(Partitions(count: Partition.limit))

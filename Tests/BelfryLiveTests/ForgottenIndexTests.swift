@@ -3,6 +3,7 @@ import BelfryLive
 import BelfryLoop
 import BelfryModel
 import ModelSamples
+import StreamClients
 import Testing
 
 @testable import BelfryStore
@@ -13,7 +14,7 @@ import Testing
   @Test func explainNamesItAndAddingTheMemberAgainRepairsIt() async throws {
     let (reasons, missed, received, sent) = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let live = SlowLiveFeed(memory)
+      let live = SlowLiveFeed(memory, on: loop)
       let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
       let runner = OperationRunner(store: memory, limits: Limits())
       let app = Actor(account: nil, isTrusted: true)

@@ -2,6 +2,7 @@ import BelfryLive
 import BelfryLoop
 import BelfryModel
 import BelfryStore
+import StreamClients
 import TestKit
 import Testing
 
@@ -14,9 +15,9 @@ import Testing
     let (heard, tooEarly) = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
       let chance = Chance(seed: seed)
-      let live = SlowLiveFeed(memory)
+      let live = SlowLiveFeed(memory, on: loop)
       let hub = Hub(
-        loop: loop, scope: scope, store: SlowStore(memory, chance), live: live, limits: Limits())
+        loop: loop, scope: scope, store: SlowStore(memory, chance, on: loop), live: live, limits: Limits())
       var (heard, tooEarly) = (0, 0)
       hub.onHearing = { account in
         heard += 1
@@ -25,7 +26,7 @@ import Testing
       for _ in 0..<300 {
         let clients = (0..<4).map { _ in Client("bob") }
         for client in clients { try client.open(hub) }
-        for _ in 0..<chance.below(60) { await Task.yield() }
+        for _ in 0..<chance.below(60) { await loop.letOthersRun() }
         for client in clients { client.cut() }
       }
       let (last, before) = (Client("bob"), heard)

@@ -12,7 +12,8 @@ import Testing
   @Test func everyBeatIsSaid() async throws {
     let said = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let hub = Hub(loop: loop, scope: scope, store: memory, live: SlowLiveFeed(memory), limits: Limits())
+      let hub = Hub(
+        loop: loop, scope: scope, store: memory, live: SlowLiveFeed(memory, on: loop), limits: Limits())
       let consumer = try hub.openConsumer(
         account: "bob", device: nil, after: nil, expiresAtMilliseconds: .max, wantsCounts: false,
         framing: ServerSentEvents.framing)
@@ -40,7 +41,8 @@ import Testing
   @Test func beatsDoNotPileUp() async throws {
     let count = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let hub = Hub(loop: loop, scope: scope, store: memory, live: SlowLiveFeed(memory), limits: Limits())
+      let hub = Hub(
+        loop: loop, scope: scope, store: memory, live: SlowLiveFeed(memory, on: loop), limits: Limits())
       let consumer = try hub.openConsumer(
         account: "bob", device: nil, after: nil, expiresAtMilliseconds: .max, wantsCounts: false,
         framing: ServerSentEvents.framing)

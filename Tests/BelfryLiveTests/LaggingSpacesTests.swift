@@ -3,6 +3,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import Testing
 
 /// A client comes back after its account's index has learned of more spaces than a cursor has room for. So several catch-ups
@@ -67,7 +68,7 @@ import Testing
     try await withLoop { loop, scope in
       let stage = try await LaggingStage(loop, scope)
       let (memory, live, feed) = (stage.memory, stage.live, stage.hub.feed)
-      let store = EventfulStore(memory, Chance(seed: 1))
+      let store = EventfulStore(memory, Chance(seed: 1), on: loop)
       let hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: Limits())
       let sent = try await stage.missJoining()
       let last = try stage.send(to: stage.known)
@@ -99,7 +100,7 @@ import Testing
       try await stage.missJoining()
       try await stage.markAll()
       relay(stage.memory)
-      let store = EventfulStore(stage.memory, Chance(seed: 1))
+      let store = EventfulStore(stage.memory, Chance(seed: 1), on: loop)
       let hub = Hub(loop: loop, scope: scope, store: store, live: stage.live, limits: Limits())
       var missed = MessageID.zero
       store.onEnds = [
@@ -248,7 +249,7 @@ private final class LaggingStage {
 
   init(_ loop: EventLoop, _ scope: LoopScope) async throws {
     self.loop = loop
-    live = SlowLiveFeed(memory)
+    live = SlowLiveFeed(memory, on: loop)
     hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
     runner = OperationRunner(store: memory, limits: Limits())
     let all = Array(SpaceID.server(1).partition.servers.prefix(FeedCursor.laggingLimit + 3))
@@ -285,7 +286,7 @@ private final class LaggingStage {
   @discardableResult
   func missJoining(_ some: [EntityID]? = nil) async throws -> [MessageID] {
     let servers = some ?? servers
-    let store = SlowStore(memory, Chance(seed: 1))
+    let store = SlowStore(memory, Chance(seed: 1), on: loop)
     store.relayFailurePercent = 100
     let late = OperationRunner(store: store, limits: Limits())
     for server in servers { try await join(server, runner: late) }

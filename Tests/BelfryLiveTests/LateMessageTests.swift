@@ -3,6 +3,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import TestKit
 import Testing
 
@@ -75,8 +76,11 @@ private final class Stage {
   let hub: Hub
   private let memory = MemoryStore(limits: Limits())
 
+  private let loop: EventLoop
+
   init(_ loop: EventLoop, _ scope: LoopScope) {
-    live = SlowLiveFeed(memory)
+    self.loop = loop
+    live = SlowLiveFeed(memory, on: loop)
     hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
   }
 
@@ -100,7 +104,7 @@ private final class Stage {
     for _ in 0..<50 {
       live.arrive(atMost: 100)
       try client.pull(room: 8_192)
-      await Task.yield()
+      await loop.letOthersRun()
     }
   }
 }

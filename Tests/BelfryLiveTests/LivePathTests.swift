@@ -3,6 +3,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import Testing
 
 /// Events of an account while its stream is not quite live: none is lost, and none is told twice.
@@ -238,9 +239,9 @@ private final class Stage {
     self.loop = loop
     chance = Chance(seed: seed)
     memory = MemoryStore(limits: Limits())
-    live = SlowLiveFeed(memory)
+    live = SlowLiveFeed(memory, on: loop)
     hub = Hub(
-      loop: loop, scope: scope, store: SlowStore(memory, chance), live: live, limits: Limits())
+      loop: loop, scope: scope, store: SlowStore(memory, chance, on: loop), live: live, limits: Limits())
     runner = OperationRunner(store: memory, limits: Limits())
     client = Client(bob)
     servers = Array(SpaceID.server(14).partition.servers.prefix(2)) + [5]
@@ -272,7 +273,7 @@ private final class Stage {
   func pause() async {
     for _ in 0..<chance.below(12) {
       live.arrive(atMost: chance.below(2))
-      await Task.yield()
+      await loop.letOthersRun()
     }
   }
 

@@ -3,6 +3,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import TestKit
 import Testing
 
@@ -57,7 +58,7 @@ import Testing
       sent.append(stage.send(to: .first))
       stage.catchUp()
       // The client takes nothing meanwhile, so the scan stays under way.
-      for _ in 0..<200 { await Task.yield() }
+      for _ in 0..<200 { await stage.loop.letOthersRun() }
       stage.live.garble(from: 0)
       try await stage.waitUntilShown(sent)
       sent.append(stage.send(to: .first))
@@ -85,9 +86,9 @@ import Testing
       stage.live.lose { space, _ in space == MissedStage.space(.first) }
       try stage.client.open(stage.hub)
       // The client takes nothing meanwhile, so the scan stays under way.
-      for _ in 0..<2_000 { await Task.yield() }
+      for _ in 0..<2_000 { await stage.loop.letOthersRun() }
       stage.store.isHolding = false
-      for _ in 0..<2_000 { await Task.yield() }
+      for _ in 0..<2_000 { await stage.loop.letOthersRun() }
       sent.append(stage.send(to: .first))
       try await stage.waitUntilShown(sent)
       sent.append(stage.send(to: .first))
@@ -179,12 +180,14 @@ private final class MissedStage {
   let live: SlowLiveFeed
   let hub: Hub
   let store: InterruptedStore
+  let loop: EventLoop
   private let memory: MemoryStore
 
   init(_ loop: EventLoop, _ scope: LoopScope) async throws {
+    self.loop = loop
     memory = MemoryStore(limits: Limits())
-    live = SlowLiveFeed(memory)
-    store = InterruptedStore(memory, Chance(seed: 1))
+    live = SlowLiveFeed(memory, on: loop)
+    store = InterruptedStore(memory, Chance(seed: 1), on: loop)
     hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: Limits())
     let runner = OperationRunner(store: memory, limits: Limits())
     for (number, id) in Self.servers.enumerated() {
@@ -261,7 +264,7 @@ private final class MissedStage {
     for _ in 0..<200 {
       live.arrive(atMost: 1)
       try client.pull(room: 8_192)
-      await Task.yield()
+      await loop.letOthersRun()
     }
   }
 
@@ -295,7 +298,7 @@ private final class InterruptedStore: SlowStore {
     let ends = try await super.ends(of: spaces)
     happens?()
     if isHeld { isHolding = true }
-    while isHeld, isHolding { await Task.yield() }
+    while isHeld, isHolding { await loop.letOthersRun() }
     return ends
   }
 }

@@ -197,7 +197,8 @@ private final class Reading {
 
   init(on loop: EventLoop, _ scope: LoopScope) {
     hub = Hub(
-      loop: loop, scope: scope, store: SlowStore(memory, chance), live: SlowLiveFeed(memory), limits: Limits()
+      loop: loop, scope: scope, store: SlowStore(memory, chance, on: loop),
+      live: SlowLiveFeed(memory, on: loop), limits: Limits()
     )
   }
 

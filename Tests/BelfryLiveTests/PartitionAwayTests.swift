@@ -3,6 +3,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import TestKit
 import Testing
 
@@ -94,12 +95,15 @@ private final class Stage {
   private let app = Actor(account: nil, isTrusted: true)
   private let servers: [EntityID]
 
+  private let loop: EventLoop
+
   init(_ loop: EventLoop, _ scope: LoopScope) async throws {
+    self.loop = loop
     let memory = MemoryStore(limits: Limits())
     self.memory = memory
     runner = OperationRunner(store: memory, limits: Limits())
-    live = SlowLiveFeed(memory)
-    store = PartlyAwayStore(memory, Chance(seed: 1))
+    live = SlowLiveFeed(memory, on: loop)
+    store = PartlyAwayStore(memory, Chance(seed: 1), on: loop)
     hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: Limits())
     // In the partition of neither the account nor the other server.
     let home = memory.partitions.holding(.personal("bob"))
@@ -150,7 +154,7 @@ private final class Stage {
     for _ in 0..<50 {
       live.arrive(atMost: 100)
       try client.pull(room: 8_192)
-      await Task.yield()
+      await loop.letOthersRun()
     }
   }
 }

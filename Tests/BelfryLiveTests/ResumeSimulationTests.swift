@@ -3,6 +3,8 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import SimulationKit
+import Synchronization
 import TestKit
 import Testing
 
@@ -11,8 +13,7 @@ import Testing
 /// once, in order, and told of all other events of its own: marks, notifications that were sent without being
 /// stored, and acts of its other devices.
 ///
-/// A seed repeats a simulation exactly with `SWIFT_DETERMINISTIC_HASHING=1`, as long as the hub's timers fire
-/// in the same order: the order of questions may depend on the order of a set.
+/// A seed repeats a simulation exactly with `SWIFT_DETERMINISTIC_HASHING=1`: time is simulated, too.
 @Suite struct ResumeSimulationTests {
   /// The steps of one simulation, before everything settles.
   static let steps = 250
@@ -20,25 +21,34 @@ import Testing
   @Test(
     arguments: TestEnvironment.runs(
       of: "ResumeSimulationTests/everyEntryOnceInOrder", count: TestEnvironment.steps(or: 10 * steps)))
-  func everyEntryOnceInOrder(run: SeededRun) async throws {
+  func everyEntryOnceInOrder(run: SeededRun) throws {
     for simulation in 0..<(run.count + Self.steps - 1) / Self.steps {
       let seed = run.seed &+ UInt64(simulation)
-      let failures = try await failures(seed: seed)
+      let failures = try failures(seed: seed)
       #expect(
         failures.isEmpty, "BELFRY_SEED=\(seed) BELFRY_STEPS=1: \(failures.prefix(3).joined(separator: "; "))")
     }
   }
 
   /// An error is one of them, so that its seed is printed, too.
-  private func failures(seed: UInt64) async throws -> [String] {
-    try await withLoop { loop, scope in
-      do {
-        let stage = try ResumeStage(loop: loop, scope: scope, seed: seed)
-        try await stage.play(steps: Self.steps)
-        return stage.settled
-      } catch {
-        return ["\(error)"]
+  private func failures(seed: UInt64) throws -> [String] {
+    try Simulation.play(seed: seed) { simulation in
+      let loop = try simulation.addHost("broker").makeLoop("0")
+      let failures = Mutex<[String]?>(nil)
+      Task(executorPreference: loop) {
+        let found = try? await withScope(on: loop) { loop, scope in
+          do {
+            let stage = try ResumeStage(loop: loop, scope: scope, seed: seed)
+            try await stage.play(steps: Self.steps)
+            return stage.settled
+          } catch {
+            return ["\(error)"]
+          }
+        }
+        failures.withLock { $0 = found ?? ["it has no outcome"] }
       }
+      try simulation.run { failures.withLock { $0 != nil } }
+      return failures.withLock { $0 ?? [] }
     }
   }
 }

@@ -4,6 +4,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import TestKit
 import Testing
 
@@ -52,8 +53,8 @@ final class ResumeStage {
     var limits = Limits()
     limits.subscriptionThreshold = 4
     memory = MemoryStore(limits: limits)
-    store = SlowStore(memory, chance)
-    live = SlowLiveFeed(memory)
+    store = SlowStore(memory, chance, on: loop)
+    live = SlowLiveFeed(memory, on: loop)
     hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: limits)
     hub.countsInterval = .milliseconds(1)
     runner = OperationRunner(store: store, limits: limits)
@@ -78,7 +79,7 @@ final class ResumeStage {
       for client in clients where chance.happens(percent: 30) {
         try client.pull(room: 64 + chance.below(1_500))
       }
-      await Task.yield()
+      await loop.letOthersRun()
       observe()
     }
     try await settle()
@@ -318,7 +319,7 @@ final class ResumeStage {
     while ContinuousClock.now < deadline {
       live.arrive(atMost: 1_000)
       for client in clients { try client.pull(room: 8_192) }
-      for _ in 0..<20 { await Task.yield() }
+      for _ in 0..<20 { await loop.letOthersRun() }
       round += 1
       if round % 20 == 0 {
         observe()

@@ -3,6 +3,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import Testing
 
 /// An account changes faster than its client takes what it is shown again.
@@ -72,8 +73,8 @@ private final class Stage {
 
   init(_ loop: EventLoop, _ scope: LoopScope) {
     self.loop = loop
-    live = SlowLiveFeed(memory)
-    store = InterruptedStore(memory, Chance(seed: 1))
+    live = SlowLiveFeed(memory, on: loop)
+    store = InterruptedStore(memory, Chance(seed: 1), on: loop)
     hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: Limits())
     var joining = Transaction(space)
     joining.changes[.member("bob", of: space)] = .some("m 0-0")

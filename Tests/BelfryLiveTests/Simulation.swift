@@ -21,6 +21,7 @@ final class Chance {
 /// do while a real store is asked. Relays can fail, as when a broker dies after its commit.
 class SlowStore: Store {
   let memory: MemoryStore
+  let loop: EventLoop
   private let chance: Chance
   var relayFailurePercent = 0
   /// How often logs were read.
@@ -28,9 +29,10 @@ class SlowStore: Store {
   /// How often it was asked anything that takes a while.
   private(set) var questions = 0
 
-  init(_ memory: MemoryStore, _ chance: Chance) {
+  init(_ memory: MemoryStore, _ chance: Chance, on loop: EventLoop) {
     self.memory = memory
     self.chance = chance
+    self.loop = loop
   }
 
   var partitions: Partitions { memory.partitions }
@@ -38,7 +40,7 @@ class SlowStore: Store {
   var estimatedMilliseconds: Int64? { memory.clockMilliseconds }
 
   private func delay() async {
-    for _ in 0..<chance.below(4) { await Task.yield() }
+    for _ in 0..<chance.below(4) { await loop.letOthersRun() }
   }
 
   private func slowly<Value>(_ work: () throws(StoreError) -> Value) async throws(StoreError) -> Value {

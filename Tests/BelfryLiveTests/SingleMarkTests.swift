@@ -3,6 +3,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import Testing
 
 @testable import BelfryLive
@@ -131,9 +132,9 @@ private final class Stage {
 
   init(_ loop: EventLoop, _ scope: LoopScope) {
     self.loop = loop
-    live = SlowLiveFeed(memory)
+    live = SlowLiveFeed(memory, on: loop)
     runner = OperationRunner(store: memory, limits: Limits())
-    store = InterruptedStore(memory, Chance(seed: 1))
+    store = InterruptedStore(memory, Chance(seed: 1), on: loop)
     hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: Limits())
     var joining = Transaction(space)
     joining.changes[.member("bob", of: space)] = .some("m 0-0")

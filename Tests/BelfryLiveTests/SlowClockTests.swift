@@ -4,6 +4,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import Testing
 
 /// Something is sent while everything is being marked, and the clock of its node is behind. So its id is before the time of the
@@ -54,8 +55,8 @@ private final class Stage {
 
   init(_ loop: EventLoop, _ scope: LoopScope) {
     self.loop = loop
-    live = SlowLiveFeed(memory)
-    store = InterruptedStore(memory, Chance(seed: 1))
+    live = SlowLiveFeed(memory, on: loop)
+    store = InterruptedStore(memory, Chance(seed: 1), on: loop)
     hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: Limits())
     for space in spaces {
       var joining = Transaction(space)

@@ -1,3 +1,4 @@
+import BelfryLoop
 import BelfryModel
 import BelfryStore
 
@@ -7,6 +8,7 @@ final class SlowLiveFeed: LiveFeed {
   var onUnreadable: ((SpaceID) -> Void)?
   var onHearingChange: ((Bool, [Partition]) -> Void)?
   private let memory: MemoryStore
+  private let loop: EventLoop
   private let inner: MemoryLiveFeed
   /// Nil: what arrives cannot be read.
   private var underWay: [(space: SpaceID, message: LiveMessage?)] = []
@@ -14,8 +16,9 @@ final class SlowLiveFeed: LiveFeed {
   /// How often each space was subscribed to or given up.
   private var turns: [SpaceID: Int] = [:]
 
-  init(_ memory: MemoryStore) {
+  init(_ memory: MemoryStore, on loop: EventLoop) {
     self.memory = memory
+    self.loop = loop
     inner = MemoryLiveFeed(memory)
     inner.onMessage = { [unowned self] in underWay.append(($0, $1)) }
     inner.onHearingChange = { [unowned self] isHeard, partitions in
@@ -28,14 +31,14 @@ final class SlowLiveFeed: LiveFeed {
   func subscribe(_ space: SpaceID) async throws(StoreError) {
     let turn = turns[space, default: 0] + 1
     turns[space] = turn
-    await Task.yield()
+    await loop.letOthersRun()
     // As a connection to Redis does. Messages would arrive otherwise that nobody follows.
     guard turns[space] == turn else {
       throw StoreError(.unavailable, "it was given up meanwhile", at: "subscribe \(space)")
     }
     try inner.subscribe(space)
     subscribed.insert(space)
-    await Task.yield()
+    await loop.letOthersRun()
   }
   func unsubscribe(_ space: SpaceID) {
     turns[space, default: 0] += 1

@@ -4,6 +4,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import Testing
 
 /// Entries that are trimmed while an account reads.
@@ -85,8 +86,8 @@ import Testing
       var limits = Limits()
       limits.entriesPerSpace = 100
       let memory = MemoryStore(limits: limits)
-      let store = TrimmingStore(memory, Chance(seed: 1))
-      let live = SlowLiveFeed(memory)
+      let store = TrimmingStore(memory, Chance(seed: 1), on: loop)
+      let live = SlowLiveFeed(memory, on: loop)
       let hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: limits)
       let runner = OperationRunner(store: memory, limits: limits)
       _ = try await runner.run(

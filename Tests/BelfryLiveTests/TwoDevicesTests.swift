@@ -3,6 +3,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import StreamClients
 import Testing
 
 /// Two devices of one account on one loop share what is known of the account.
@@ -13,7 +14,7 @@ import Testing
   @Test func whatOneLearnsTheOtherIsNotShownTwice() async throws {
     let shown = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let live = SlowLiveFeed(memory)
+      let live = SlowLiveFeed(memory, on: loop)
       let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
       let runner = OperationRunner(store: memory, limits: Limits())
       let bob: AccountID = "bob"
@@ -30,7 +31,7 @@ import Testing
       try first.open(hub)
       try await settle(first, loop, live)
       // Nobody relays this for now.
-      let store = SlowStore(memory, Chance(seed: 1))
+      let store = SlowStore(memory, Chance(seed: 1), on: loop)
       store.relayFailurePercent = 100
       let late = OperationRunner(store: store, limits: Limits())
       _ = try await late.run(KickMembers(server, actor: app, accounts: [bob]))
@@ -61,7 +62,7 @@ import Testing
   @Test func theFirstIsToldOfAnEndThatTheSecondNotices() async throws {
     let shown = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())
-      let live = SlowLiveFeed(memory)
+      let live = SlowLiveFeed(memory, on: loop)
       let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
       let runner = OperationRunner(store: memory, limits: Limits())
       let hour: Int64 = 3_600_000

@@ -38,7 +38,7 @@ import Testing
     try await withStage { stage in
       for moment in 0..<60 {
         let poll = try await stage.poll("bob\(moment)")
-        for _ in 0..<moment { await Task.yield() }
+        for _ in 0..<moment { await stage.loop.letOthersRun() }
         let id = try await stage.send(to: [poll.account])
         try await eventually("what came at moment \(moment) is missed") {
           stage.live.arrive(atMost: .max)
@@ -71,7 +71,7 @@ private final class Stage {
   let store: SlowStore
   let live: SlowLiveFeed
   private(set) var polls: [Poll] = []
-  private let loop: EventLoop
+  let loop: EventLoop
   private let scope: LoopScope
   private let memory: MemoryStore
   private let hub: Hub
@@ -86,8 +86,8 @@ private final class Stage {
     limits.subscriptionThreshold = 2
     self.limits = limits
     memory = MemoryStore(limits: limits)
-    store = SlowStore(memory, Chance(seed: 1))
-    live = SlowLiveFeed(memory)
+    store = SlowStore(memory, Chance(seed: 1), on: loop)
+    live = SlowLiveFeed(memory, on: loop)
     hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: limits)
     let owner: AccountID = "owner"
     _ = try await OperationRunner(store: memory, limits: limits).run(

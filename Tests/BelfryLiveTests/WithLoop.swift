@@ -10,7 +10,14 @@ import Testing
 func withLoop<Value: Sendable>(
   _ work: @escaping @Sendable (EventLoop, LoopScope) async throws -> Value
 ) async throws -> Value {
-  try await TestKit.withLoop { try await Usher(on: $0).show(work) }
+  try await TestKit.withLoop { loop in try await withScope(on: loop, work) }
+}
+
+/// Does the work on the loop, in a scope that ends with it.
+func withScope<Value: Sendable>(
+  on loop: EventLoop, _ work: @escaping @Sendable (EventLoop, LoopScope) async throws -> Value
+) async throws -> Value {
+  try await Usher(on: loop).show(work)
 }
 
 private actor Usher {
@@ -44,5 +51,13 @@ extension Hub {
   ) {
     let feed = FeedReader(store: store, limits: limits, loop: loop, scope: scope)
     self.init(loop: loop, scope: scope, feed: feed, live: live)
+  }
+}
+
+extension EventLoop {
+  /// Returns when all that is ready to run on the loop has run. `Task.yield()` goes by a thread of the global executor: on a
+  /// busy machine others would get many turns meanwhile, and no seed would repeat their order.
+  func letOthersRun() async {
+    await withCheckedContinuation { continuation in perform { continuation.resume() } }
   }
 }

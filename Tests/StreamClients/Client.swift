@@ -1,57 +1,57 @@
-import BelfryLive
-import BelfryModel
+package import BelfryLive
+package import BelfryModel
 import BelfryServer
 import Testing
 
 /// Somebody with a stream, who is cut off now and then and returns with the last event id.
-final class Client {
-  let account: AccountID
+package final class Client {
+  package let account: AccountID
   /// All that it was ever shown.
-  private(set) var received: [MessageID] = []
+  package private(set) var received: [MessageID] = []
   /// The notifications that it shows: those that it was sent, without those that it was told are read.
-  private(set) var held: Set<MessageID> = []
+  package private(set) var held: Set<MessageID> = []
   /// The notifications that it was sent while it showed them already.
-  private(set) var doubled: [MessageID] = []
+  package private(set) var doubled: [MessageID] = []
   /// The body of each that was received, as it was told last.
-  private(set) var bodies: [MessageID: String] = [:]
+  package private(set) var bodies: [MessageID: String] = [:]
   /// The notification of each `updated`.
-  private(set) var updates: [MessageID] = []
+  package private(set) var updates: [MessageID] = []
   /// The number of times that it was told to begin again.
-  private(set) var resets = 0
+  package private(set) var resets = 0
   /// The notifications that it was told are recalled.
-  private(set) var retracted: Set<MessageID> = []
+  package private(set) var retracted: Set<MessageID> = []
   /// The bodies of notifications that were sent without being stored.
-  private(set) var ephemeral: [String] = []
+  package private(set) var ephemeral: [String] = []
   /// The targets of `device`.
-  private(set) var echoes: [JSONValue] = []
+  package private(set) var echoes: [JSONValue] = []
   /// The ranges that it was told are gone.
-  private(set) var gapRanges: [(from: MessageID, to: MessageID)] = []
+  package private(set) var gapRanges: [(from: MessageID, to: MessageID)] = []
   /// How much it was told is unread; nil if nothing yet.
-  private(set) var counts: JSONValue?
-  var gaps: Int { gapRanges.count }
+  package private(set) var counts: JSONValue?
+  package var gaps: Int { gapRanges.count }
   private var read: Set<MessageID> = []
   private var readUpTo = MessageID.zero
   /// How often it has come.
-  private(set) var openings = 0
+  package private(set) var openings = 0
   private var consumer: Consumer?
   private var cursor: FeedCursor?
   private var text: [UInt8] = []
 
   private let wantsCounts: Bool
 
-  init(_ account: AccountID, wantsCounts: Bool = false) {
+  package init(_ account: AccountID, wantsCounts: Bool = false) {
     self.account = account
     self.wantsCounts = wantsCounts
   }
 
-  var isOpen: Bool { consumer != nil }
+  package var isOpen: Bool { consumer != nil }
 
   /// The notifications that an account sent: no operation's notification has a body.
-  var sent: [MessageID] { received.filter { bodies[$0] != "" } }
+  package var sent: [MessageID] { received.filter { bodies[$0] != "" } }
 
-  func knowsRead(_ id: MessageID) -> Bool { read.contains(id) || id <= readUpTo }
+  package func knowsRead(_ id: MessageID) -> Bool { read.contains(id) || id <= readUpTo }
 
-  func open(_ hub: Hub) throws {
+  package func open(_ hub: Hub) throws {
     guard consumer == nil else { return }
     text = []
     openings += 1
@@ -60,14 +60,14 @@ final class Client {
       wantsCounts: wantsCounts, framing: ServerSentEvents.framing)
   }
 
-  func cut() {
+  package func cut() {
     consumer?.close()
     consumer = nil
     counts = nil
   }
 
   /// Takes what is ready, as much as a socket of some size would.
-  func pull(room: Int) throws {
+  package func pull(room: Int) throws {
     guard let consumer else { return }
     var bytes = [UInt8](repeating: 0, count: room)
     let count = unsafe bytes.withUnsafeMutableBytes { room in
@@ -137,11 +137,11 @@ final class Client {
 }
 
 extension JSONValue {
-  subscript(name: String) -> JSONValue? {
+  package subscript(name: String) -> JSONValue? {
     if case .object(let fields) = self { fields[name] } else { nil }
   }
 
-  var text: String? {
+  package var text: String? {
     if case .string(let text) = self { text } else { nil }
   }
 }
