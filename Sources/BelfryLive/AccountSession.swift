@@ -100,12 +100,12 @@ final class AccountSession {
 
   /// True for a mark of everything that may have been made before the index learned of a space that it did not cover. The
   /// snapshot has the mark and the space, and a scan may have shown what is not read there. Clients drop that when they are told
-  /// of the mark.
+  /// of the mark. The space lags only if something of its partition was marked before.
   ///
   /// A mark that was made later was decided with the space, and leaves nothing unread up to its end.
   private func isLate(_ echo: ReadEcho) -> Bool {
-    guard echo.upTo != nil, let marks, !marks.state.lagging.isEmpty else { return false }
-    return marks.isInSnapshot(echo)
+    guard echo.upTo != nil, let marks else { return false }
+    return marks.isOutdated(echo)
   }
 
   /// Something arrived in a space of the account.

@@ -154,7 +154,11 @@ extension Consumer {
   ) async -> Bool {
     var text: [UInt8] = []
     for one in found {
-      guard mayShow(one, basis), let read = session.read else { return false }
+      guard mayShow(one, basis), let read = session.read else {
+        // The cursor has passed those before it.
+        if !text.isEmpty { queue(text) }
+        return false
+      }
       output.cursor.pass(one, of: scan)
       if !furtherLagging.isEmpty { passFurtherLagging(one, of: scan) }
       // The session's read state has what was marked since the entries were fetched.

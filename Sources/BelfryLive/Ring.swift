@@ -130,7 +130,8 @@ struct Ring {
     // The end must not go back to such an entry: the next good message would then seem to come after a gap, and every
     // consumer would be shown once more all that it was shown since.
     if id <= lastArrived || id <= end ?? .zero {
-      if end == nil { lastDoubted = max(lastDoubted, id) }
+      // Until the first entry comes through, an account may join that has read the log before this one.
+      if firstPredecessor == nil { lastDoubted = max(lastDoubted, id) }
       return .known
     }
     let isFirst = firstPredecessor == nil

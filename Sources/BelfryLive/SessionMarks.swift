@@ -46,14 +46,14 @@ struct SessionMarks {
   /// space lags, although the mark says that it does not: entries that nobody was shown would count as read.
   mutating func apply(_ echo: ReadEcho, _ partitions: Partitions) {
     var news = echo
-    if isInSnapshot(echo) { news.caughtUp = [] }
+    if isOutdated(echo) { news.caughtUp = [] }
     state.apply(news, partitions)
     if !unmarked.isEmpty { unmarked.subtract(echo.marked) }
     forgetOldest()
   }
 
-  /// True if the snapshot has the mark, and all that the index has learned since the mark was made.
-  func isInSnapshot(_ echo: ReadEcho) -> Bool { echo.version < state.version }
+  /// True if the snapshot has more than the mark: another mark, or a space of which the index has learned since.
+  func isOutdated(_ echo: ReadEcho) -> Bool { echo.version + 1 < state.version }
 
   /// True if only the store knows whether the entry is marked.
   func mustAsk(about id: MessageID, in space: SpaceID) -> Bool {
@@ -71,7 +71,8 @@ struct SessionMarks {
     if answer.contains(id, in: space) {
       state.above.insert(id)
       forgetOldest()
-    } else {
+    } else if !state.contains(id, in: space) {
+      // Otherwise the mark was heard while the store was asked.
       if unmarked.count >= Self.idsLimit { unmarked.removeAll() }
       unmarked.insert(id)
     }

@@ -124,6 +124,31 @@ import Testing
     }
   }
 
+  /// As above, where nothing of the new server's partition was marked before: then the server has no position of its own.
+  @Test func aMarkThatArrivesLateTakesNothingAwayOfANewPartition() async throws {
+    try await withLaggingStage { stage in
+      try stage.client.open(stage.hub)
+      try await stage.join(stage.elsewhere, runner: stage.lateRunner)
+      let sent = try stage.send(to: stage.elsewhere)
+      stage.memory.clockMilliseconds += 1
+      let last = try stage.send(to: stage.known)
+      try await stage.settle { $0.held.contains(last) }
+      stage.memory.clockMilliseconds += 10
+      _ = try await stage.hub.feed.markRead(account: "bob", device: nil, upTo: last)
+      relay(stage.memory)
+      let second = Client("bob")
+      defer { second.cut() }
+      try second.open(stage.hub)
+      try await stage.settleWithoutMessages(second) { $0.held.contains(sent) }
+      try await stage.settle { $0.held.contains(sent) && $0.knowsRead(last) }
+      try await stage.settleWithoutMessages(second) { $0.knowsRead(last) && $0.held.contains(sent) }
+      for client in [stage.client, second] {
+        #expect(client.held.contains(sent) && client.knowsRead(last))
+        #expect(!client.held.contains(last) && client.doubled.isEmpty)
+      }
+    }
+  }
+
   /// A mark below the watermark was decided with the space, and nobody has to be shown the rest of it again.
   @Test func aMarkInALaggingSpaceShowsNothingAgain() async throws {
     try await withLaggingStage { stage in
@@ -245,6 +270,10 @@ private final class LaggingStage {
   /// Bob is in this one from the beginning.
   let known: EntityID
   let servers: [EntityID]
+  /// In a partition in which bob has nothing.
+  let elsewhere: EntityID = 2
+  /// What it does is told to nobody's index.
+  let lateRunner: OperationRunner
   private let loop: EventLoop
 
   init(_ loop: EventLoop, _ scope: LoopScope) async throws {
@@ -252,9 +281,14 @@ private final class LaggingStage {
     live = SlowLiveFeed(memory, on: loop)
     hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
     runner = OperationRunner(store: memory, limits: Limits())
+    let store = SlowStore(memory, Chance(seed: 1), on: loop)
+    store.relayFailurePercent = 100
+    lateRunner = OperationRunner(store: store, limits: Limits())
     let all = Array(SpaceID.server(1).partition.servers.prefix(FeedCursor.laggingLimit + 3))
     (known, servers) = (all[0], Array(all[1...]))
-    for (number, id) in all.enumerated() {
+    let apart: [SpaceID] = [.server(known), .personal("bob"), .server(elsewhere)]
+    try #require(Set(apart.map(\.partition)).count == 3)
+    for (number, id) in (all + [elsewhere]).enumerated() {
       let channel = try #require(EntityID(Int64(100_000 + number)))
       let owner: AccountID = id == known ? "bob" : "owner"
       _ = try await runner.run(
@@ -286,10 +320,7 @@ private final class LaggingStage {
   @discardableResult
   func missJoining(_ some: [EntityID]? = nil) async throws -> [MessageID] {
     let servers = some ?? servers
-    let store = SlowStore(memory, Chance(seed: 1), on: loop)
-    store.relayFailurePercent = 100
-    let late = OperationRunner(store: store, limits: Limits())
-    for server in servers { try await join(server, runner: late) }
+    for server in servers { try await join(server, runner: lateRunner) }
     return try servers.map(send)
   }
 

@@ -97,6 +97,35 @@ import Testing
     }
   }
 
+  /// Another account read the log before an entry, and joins a new ring only when the entry has arrived there. For those who
+  /// joined before, the entry was in the log.
+  @Test func anotherAccountJoinsTheRingBeforeAnEntryThatHasArrived() async throws {
+    try await withMissedStage { stage in
+      for place in [MissedStage.Place.first, .second] { try await stage.addMember("carol", to: place) }
+      let carol = Client("carol")
+      try carol.open(stage.hub)
+      defer { carol.cut() }
+      let first = stage.send(to: .first)
+      try await stage.wait(showing: carol, { stage.live.arrive(atMost: 1) }) {
+        carol.received.contains(first)
+      }
+      stage.client.cut()
+      stage.store.holdsNextEnds = true
+      stage.live.onUnreadable?(MissedStage.space(.first))
+      try await stage.wait(showing: carol) { stage.store.isHolding }
+      let missed = stage.send(to: .first)
+      try stage.client.open(stage.hub)
+      try await stage.waitUntilShownByStore([missed])
+      stage.live.arrive(atMost: .max)
+      stage.store.isHolding = false
+      // Her cursor passes it by an entry of the partition's other space.
+      let next = stage.send(to: .second)
+      try await stage.wait(showing: carol, { stage.live.arrive(atMost: 1) }) { carol.received.contains(next) }
+      try await stage.wait(showing: carol) { carol.received.contains(missed) }
+      #expect(carol.doubled.isEmpty && stage.client.doubled.isEmpty)
+    }
+  }
+
   /// The message of an entry is missed, and nothing has told so yet. Then all is shown again by other preferences.
   @Test func aMissedEntryIsShownOnceIfAllIsShownAgain() async throws {
     try await withMissedStage { stage in

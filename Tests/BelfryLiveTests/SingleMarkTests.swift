@@ -92,9 +92,15 @@ import Testing
     for id in ids {
       #expect(marks.state.contains(id, in: space) || marks.mustAsk(about: id, in: space))
     }
+    // A mark was heard while the store was asked, and the answer is older.
+    let overtaken = ids[ids.count - 1]
+    marks.applyAnswer(ReadState(), about: overtaken, in: space)
+    let later = (1...Int64(SessionMarks.idsLimit)).compactMap { MessageID(overtaken.raw + $0 << 22) }
+    for id in later { marks.apply(ReadEcho(items: [id]), memory.partitions) }
+    #expect(marks.state.contains(overtaken, in: space) || marks.mustAsk(about: overtaken, in: space))
     let generation = marks.generation
     marks.renewMarks(from: snapshot)
-    #expect(marks.generation != generation && marks.state.contains(ids[ids.count - 1], in: space))
+    #expect(marks.generation != generation && marks.state.contains(later[later.count - 1], in: space))
   }
 
   private func withStage<Value: Sendable>(
