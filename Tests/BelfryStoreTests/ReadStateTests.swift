@@ -134,11 +134,11 @@ import Testing
     try await withBroker { broker, _ in
       try await broker.feed.subscribe(.personal("bob"))
       let marks = [
-        ReadMark(items: [5, Self.big[0]], device: "phone"), ReadMark(items: [], watermarks: [5]),
+        // The first watermark raises the version, and the mark is made again.
+        ReadMark(items: [5, Self.big[0]], device: "phone"), ReadMark(items: [], watermarks: [5], version: 1),
         ReadMark(
           items: [7, 8], covered: [6], watermarks: [6], caughtUp: [space], upTo: Self.big[1],
-          echoed: [Self.big[1]],
-          device: "-"),
+          echoed: [Self.big[1]], device: "-", version: 2),
       ]
       for mark in marks { _ = try await broker.store.marked(mark, by: "bob") }
       try await broker.append("the end", to: Audience(.all), in: .personal("bob"))
