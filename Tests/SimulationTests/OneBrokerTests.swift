@@ -1,0 +1,62 @@
+import SimulatedRedis
+import SimulationKit
+import TestKit
+import Testing
+
+/// One broker on one Redis that dies now and then and loses nothing, over a network that breaks.
+@Suite struct OneBrokerTests {
+  /// The steps of one simulation, before everything settles.
+  private static let steps = 200
+
+  @Test(
+    arguments: TestEnvironment.runs(
+      of: "OneBrokerTests/allIsShownOnce", count: TestEnvironment.steps(or: 2 * steps)))
+  func allIsShownOnce(run: SeededRun) throws {
+    for simulation in 0..<(run.count + Self.steps - 1) / Self.steps {
+      let seed = run.seed &+ UInt64(simulation)
+      let failures = try Self.play(seed: seed)
+      #expect(
+        failures.isEmpty, "BELFRY_SEED=\(seed) BELFRY_STEPS=1: \(failures.prefix(3).joined(separator: "; "))")
+    }
+  }
+
+  private static func play(seed: UInt64) throws -> [String] {
+    try Simulation.play(seed: seed) { simulation in
+      let server = SimulatedRedisServer(SimulatedRedis(), in: simulation)
+      let address = SimulatedAddress("10.0.0.1", 6379)
+      simulation.network.listen(server, at: address)
+      let host = simulation.addHost("broker")
+      scheduleFaults(seed, simulation, server)
+      let stage = OneBrokerStage(on: try host.makeLoop("0"), seed: seed)
+      let notes = Notes()
+      Task(executorPreference: stage.loop) { await stage.play(steps: steps, notes) }
+      try simulation.run { notes.ends == 1 }
+      return notes.lines
+    }
+  }
+
+  /// Some faults in the seconds that the steps take.
+  private static func scheduleFaults(_ seed: UInt64, _ simulation: Simulation, _ server: SimulatedRedisServer)
+  {
+    var chance = SeededGenerator(seed: seed)
+    var runs = 0
+    for _ in 0..<2 + chance.below(8) {
+      let time = Duration.milliseconds(200 + chance.below(6_000))
+      switch chance.below(3) {
+      case 0: simulation.schedule(after: time) { simulation.network.cutAll() }
+      case 1:
+        runs += 1
+        var options = SimulatedRedis.Options()
+        options.runID = String(repeating: "\(runs)", count: 40)
+        let next = options
+        simulation.schedule(after: time) {
+          server.crash(into: SimulatedRedis(next, replaying: server.redis.log.effects))
+        }
+      default:
+        let slow = 20...(1_000 * (1 + chance.below(200)))
+        simulation.schedule(after: time) { simulation.network.latency = slow }
+        simulation.schedule(after: time + .seconds(1)) { simulation.network.latency = 20...2_000 }
+      }
+    }
+  }
+}
