@@ -91,6 +91,8 @@ import Testing
   @Test func theFieldThatWasProbablyMeantIsNamed() throws {
     let nearest = refusal(Self.send, try changed(Self.send, "toAccid", "[\"bob\"]"))
     #expect(nearest?.detail == "is not a field of this request; perhaps toAccids is meant")
+    let body = refusal(Self.send, try changed(Self.send, "text", "\"hi\""))
+    #expect(body?.detail == "is not a field of this request; perhaps body is meant")
     let far = refusal(Self.send, try changed(Self.send, "frobnicate", "1"))
     #expect(far?.detail == "is not a field of this request")
   }

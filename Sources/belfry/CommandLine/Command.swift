@@ -102,7 +102,9 @@ struct CommandOption: Sendable {
     return option
   }
 
-  func withNamesElsewhere(_ names: String...) -> CommandOption {
+  func withNamesElsewhere(_ names: String...) -> CommandOption { withNamesElsewhere(names) }
+
+  func withNamesElsewhere(_ names: [String]) -> CommandOption {
     var option = self
     option.namesElsewhere = names
     return option

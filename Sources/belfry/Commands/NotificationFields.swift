@@ -1,4 +1,5 @@
 import BelfryClient
+import BelfryInterface
 import BelfryModel
 import Foundation
 
@@ -12,7 +13,8 @@ extension CommandOption {
     .value("room", "ID", "the room to send to"),
     .list("to", "ACCID", "only these accounts: members of that space, or any accounts if no space is named")
       .setting("toAccids"),
-    .value("body", "TEXT", "the text; - for standard input").withNamesElsewhere("text", "message", "content"),
+    .value("body", "TEXT", "the text; - for standard input").withNamesElsewhere(
+      SharedFields.bodyNamesElsewhere),
     .value("ext", "TEXT", "application data, usually JSON"),
     .value("attach", "JSON", "any JSON value for the receiving program"),
     .value("status", "N", "a number with a meaning of your own: 0, or more than 10000"),
