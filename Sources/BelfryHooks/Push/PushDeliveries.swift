@@ -24,11 +24,12 @@ extension PushDispatcher {
       }
       guard let receiver = receivers[task.account] else {
         giveTurnBack()
-        // If Redis is away, the task is still due when it is back. If a node is away, the others have their turn first.
-        if receivers.isEmpty {
+        // If Redis is away, the task is still due when it is back. If a node of a cluster is away, the others have their turn
+        // first. That holds also if all receivers of this time are there: they would be the first again each time.
+        if receivers.isEmpty, !store.isCluster {
           end(one.here)
         } else {
-          await settle(one.here, one.push, postponed(task).map { [$0] } ?? [])
+          await settle(one.here, one.push, postponed(task, randomPause()).map { [$0] } ?? [])
         }
         continue
       }
@@ -247,7 +248,7 @@ extension PushDispatcher {
       statistics.givenUp += 1
       report("push given up", task.account, pusher.url.origin, cause)
       return nil
-    case .failed(_, let retryAfter):
+    case .failed(_, let retryAfter, _):
       return again(task.failed(on: pusher.device), retryAfter: retryAfter)
     case .notTried:
       return postponed(task, pusher, here)

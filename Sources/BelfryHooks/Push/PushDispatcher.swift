@@ -176,7 +176,7 @@ package final class PushDispatcher {
 
   /// At random times, so that not all come at once.
   private func putOffLater(_ begun: PushPlaces.Begun, _ nowMilliseconds: Int64) -> DuePush? {
-    let random = Int64.random(in: 0..<Self.pause)
+    let random = randomPause()
     guard waiting[begun.here] != nil, let task = begun.task else {
       return DuePush(text: begun.push.text, dueAtMilliseconds: nowMilliseconds + Self.pause + random)
     }
@@ -184,6 +184,8 @@ package final class PushDispatcher {
     if push == nil { waiting[begun.here] = nil }
     return push
   }
+
+  func randomPause() -> Int64 { Int64.random(in: 0..<Self.pause) }
 
   /// The same task when its receiver may get requests again. Nil if that is too late.
   func postponed(_ task: PushTask, _ random: Int64 = 0) -> DuePush? {
@@ -261,15 +263,18 @@ package final class PushDispatcher {
     let outcome = await request()
     let isGood: Bool?
     switch outcome {
-    case .delivered: (isGood, statistics.delivered) = (true, statistics.delivered + 1)
-    case .gone, .refused: isGood = true
-    case .failed(let cause, _):
-      (isGood, statistics.failed) = (false, statistics.failed + 1)
+    case .delivered, .gone, .refused:
+      isGood = true
+      if outcome == .delivered { statistics.delivered += 1 }
+      if rows.succeed(origin) { report("push gateway or service succeeds again", nil, origin, nil) }
+    case .failed(let cause, _, let scope):
+      // Otherwise the devices of one account would keep the pushes of all others away from their service.
+      isGood = scope == .device
+      statistics.failed += 1
       if rows.fail(origin, now: .now) { report("push gateway or service fails", nil, origin, cause) }
     case .notTried: isGood = nil
     }
     if isGood == true {
-      if rows.succeed(origin) { report("push gateway or service succeeds again", nil, origin, nil) }
       breakers[origin] = nil
     } else {
       // A breaker whose pause is over is made again at the next failure.

@@ -10,7 +10,7 @@ extension PushDispatcher {
     switch outcome {
     case .delivered:
       if record.failure != nil { _ = try? await store.endPushFailure(of: record.device, account) }
-    case .failed(let cause, _), .refused(let cause):
+    case .failed(let cause, _, _), .refused(let cause):
       let failure = PushFailure(atMilliseconds: healthMilliseconds, cause: cause)
       var failed = record
       failed.failure = record.failure?.saysGivenUp == true ? failure.sayingGivenUp() : failure

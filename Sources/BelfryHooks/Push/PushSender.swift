@@ -8,11 +8,29 @@ package enum PushOutcome: Sendable, Hashable {
   /// The device is no longer known there.
   case gone
   /// The request failed. The parts are the reason in words, and when to try again, as the answer said.
-  case failed(String, retryAfter: String?)
+  case failed(String, retryAfter: String?, PushFailureScope)
   /// The request will fail each time.
   case refused(String)
   /// Nothing was sent, and nothing is known.
   case notTried
+}
+
+/// The devices that a failure concerns.
+package enum PushFailureScope: Sendable, Hashable {
+  /// Perhaps this one alone, since the receiver answers. An account may name any path at a push service that others use, too.
+  case device
+  /// All devices of the receiver: it does not answer, or says that it is not well.
+  case receiver
+
+  init(status: Int) { self = status >= 500 ? .receiver : .device }
+}
+
+extension PushOutcome {
+  fileprivate static func failed(with response: OutboundResponse) -> PushOutcome {
+    .failed(
+      "it answered with status \(response.status)", retryAfter: response.retryAfter,
+      PushFailureScope(status: response.status))
+  }
 }
 
 extension OutboundClient {
@@ -30,11 +48,10 @@ extension OutboundClient {
         switch gateway.isRejected(by: response.body) {
         case true?: return .gone
         case false?: return .delivered
-        case nil: return .failed("its answer is not that of a push gateway", retryAfter: nil)
+        case nil: return .failed("its answer is not that of a push gateway", retryAfter: nil, .device)
         }
       case 404, 410: return .gone
-      default:
-        return .failed("it answered with status \(response.status)", retryAfter: response.retryAfter)
+      default: return .failed(with: response)
       }
     }
   }
@@ -59,7 +76,7 @@ extension OutboundClient {
       case 404, 410: .gone
       // A message that is too large or that cannot be read will not change.
       case 400, 413: .refused("it answered with status \(response.status)")
-      default: .failed("it answered with status \(response.status)", retryAfter: response.retryAfter)
+      default: .failed(with: response)
       }
     }
   }
@@ -72,7 +89,8 @@ extension OutboundClient {
     } catch {
       switch error.code {
       case .busy, .notBegun, .cancelled: return .notTried
-      case .refusedAddress, .unreachable, .timedOut, .tooLarge: return .failed(error.cause, retryAfter: nil)
+      case .tooLarge: return .failed(error.cause, retryAfter: nil, .device)
+      case .refusedAddress, .unreachable, .timedOut: return .failed(error.cause, retryAfter: nil, .receiver)
       }
     }
   }

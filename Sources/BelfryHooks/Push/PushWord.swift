@@ -19,7 +19,8 @@ package final class PushWord: Sendable {
   }
 
   /// Makes brokers copy new entries for push, before the first pusher is added.
-  package func begin(in store: RedisStore) async throws(StoreError) -> String {
+  /// - Returns: the word if push had begun before; nil if it begins with this pusher.
+  package func begin(in store: RedisStore) async throws(StoreError) -> String? {
     if let word = try await store.pushWord() {
       known.withLock { $0 = word }
       return word
@@ -27,12 +28,13 @@ package final class PushWord: Sendable {
     let word = Self.newWord()
     try await store.beginPush(word: word)
     known.withLock { $0 = word }
-    return word
+    return nil
   }
 
-  /// To call after a pusher was added, which may have been overlooked.
-  package func confirm(_ word: String, in store: RedisStore) async throws(StoreError) {
-    if try await store.pushWord() == word { return }
+  /// To call after a pusher was added, which may have been overlooked. Push that was just begun is begun once more: another
+  /// broker may have been about to end it, and may have ended the copies since.
+  package func confirm(_ word: String?, in store: RedisStore) async throws(StoreError) {
+    if let word, try await store.pushWord() == word { return }
     try await store.beginPush(word: Self.newWord())
     try await refresh(from: store)
   }

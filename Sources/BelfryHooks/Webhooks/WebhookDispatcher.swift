@@ -15,7 +15,6 @@ package final class WebhookDispatcher {
   static let workName = "webhooks"
 
   let store: RedisStore
-  let owner = String(UInt64.random(in: .min ... .max), radix: 36)
   private let loop: EventLoop
   private let scope: LoopScope
   private let client: OutboundClient

@@ -5,8 +5,9 @@ import BelfryStore
 import BelfrySystem
 
 /// The deliveries of one partition to one endpoint, one after the other. So at most one request for each partition, and for
-/// each space, is under way to an endpoint. It is used on one loop's thread. Among brokers a lease decides which one
-/// delivers.
+/// each space, is under way to an endpoint. It is used on one loop's thread. A lease decides which lane delivers, among those of
+/// all brokers. It also keeps a new lane waiting while the one before it is still under way: somebody may disable an endpoint and
+/// enable it again during a request.
 final class WebhookLane {
   static let copiesAtOnce = 100
   /// How many spaces that are behind and due get a turn before new copies get one.
@@ -17,6 +18,8 @@ final class WebhookLane {
   let endpointID: EntityID
   let partition: Partition
   let dispatcher: WebhookDispatcher
+  /// Holds the lease.
+  private let owner = String(UInt64.random(in: .min ... .max), radix: 36)
   /// The partition's last id when everything was delivered, and its last id at the last look.
   private var seen: MessageID?
   private var looked: MessageID?
@@ -85,7 +88,7 @@ final class WebhookLane {
   private func claim() async throws(StoreError) -> Bool {
     let began = ContinuousClock.now
     let claim = try await dispatcher.store.claimCopies(
-      .webhook(endpointID), in: partition, by: dispatcher.owner, milliseconds: dispatcher.leaseMilliseconds)
+      .webhook(endpointID), in: partition, by: owner, milliseconds: dispatcher.leaseMilliseconds)
     guard let claim else { return false }
     (state, saved) = (claim.state, claim.state)
     behind = SpacesBehind(count: claim.behindCount)
@@ -105,7 +108,7 @@ final class WebhookLane {
     let began = ContinuousClock.now
     let milliseconds = keepingLease ? dispatcher.leaseMilliseconds : 0
     let isSaved = try await dispatcher.store.saveCopies(
-      .webhook(endpointID), in: partition, by: dispatcher.owner, milliseconds: milliseconds, state,
+      .webhook(endpointID), in: partition, by: owner, milliseconds: milliseconds, state,
       before: saved, held: behind.unsaved)
     guard isSaved else { return false }
     saved = state

@@ -60,7 +60,8 @@ end
 -- key takes only as much as the entry needs.
 local function make_compact(key)
   local copy = key .. ':copy'
-  redis_call('COPY', key, copy)
+  -- A copy may be left of a call that ended here.
+  redis_call('COPY', key, copy, 'REPLACE')
   redis_call('RENAME', copy, key)
 end
 

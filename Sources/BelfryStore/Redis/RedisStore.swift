@@ -99,6 +99,8 @@ package final class RedisStore: Store {
     set { commits.usesSendFunctions = newValue }
   }
 
+  package var isCluster: Bool { redis.isCluster }
+
   package var keepsWhatIsAcknowledged: Bool { redis.promise.replicas > 0 }
 
   /// The address of Redis that the store was given.

@@ -54,6 +54,27 @@ import Testing
     }
   }
 
+  /// A service refuses all devices of an account, and says nothing of others' by that. So it is not left alone.
+  @Test func refusedDevicesOfAnAccountKeepNoOtherWaiting() async throws {
+    let server = try gateway { value, _ in
+      let key = value["notification"]?["devices"]?[0]?["pushkey"]?.text ?? ""
+      return key.hasPrefix("mallory") ? [.kept(403), .next] : [.kept(200, #"{"rejected":[]}"#), .next]
+    }
+    let devices = CircuitBreaker.failuresMax + 1
+    try await withPush(loops: 1) { broker async throws in
+      for number in 0..<devices {
+        try put("mallory", device: "d\(number)", key: "mallory \(number)", server, broker)
+      }
+      try put("bob", server, broker)
+      try send(broker, #""toAccids":["mallory"],"body":"refused""#)
+      // They are tried again and again. A service that is left alone would get one request in ten seconds.
+      try await eventually(within: .seconds(20)) { server.requests.count > 3 * devices }
+      let sent = try send(broker, #""toAccids":["bob"],"body":"hello""#)
+      try await eventually { posts(server).contains("\(sent) to bob") }
+      #expect(try count("failed", of: broker) > 0)
+    }
+  }
+
   @Test func anAccountIsShownTheFailuresOfItsPushers() async throws {
     let answers = Shared<Step>(.kept(503))
     let server = try gateway { _, _ in [answers.withLock { $0 }, .next] }

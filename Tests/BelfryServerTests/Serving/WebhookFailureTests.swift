@@ -40,6 +40,47 @@ import Testing
     }
   }
 
+  /// Somebody disables a webhook and enables it again while a request is under way. The next one waits for its end.
+  @Test func enablingAWebhookAgainWaitsForTheRequestUnderWay() async throws {
+    let gate = Latch()
+    let slow = try ScriptedServer { _, number in
+      if number == 1 { gate.wait() }
+      return [.kept(200), .next]
+    }
+    let other = try ScriptedServer(Self.accepting)
+    try await withBroker(
+      loops: 1,
+      configure: {
+        $0.partitions = try #require(Partitions(count: 1))
+        $0.allowedNetworks = try [#require(IPNetwork("127.0.0.0/8"))]
+        $0.webhookTimeoutMilliseconds = 30_000
+      }
+    ) { broker async throws in
+      defer { gate.open() }
+      let (id, _) = try register(slow, at: broker, #","types":[100]"#)
+      try register(other, at: broker, #","types":[100]"#)
+      let place = try broker.makeServer(owner: "alice")
+      var sent: [String] = []
+      // When the other webhook has a copy, the broker has looked at both.
+      let sendOne = {
+        sent.append(try send(broker, #""serverId":"\#(place)","body":"\#(sent.count)""#))
+        try await eventually { ids(other).last == sent.last }
+      }
+      try await sendOne()
+      try await eventually { slow.requests.count == 1 }
+      let app = try broker.token("app", .app)
+      for state in ["false", "true"] {
+        let path = "/v1/webhooks/\(id)"
+        try #require(try broker.ask("PATCH", path, as: app, #"{"enabled":\#(state)}"#).status == 200)
+        for _ in 0..<3 { try await sendOne() }
+      }
+      #expect(slow.requests.count == 1)
+      gate.open()
+      try await eventually { ids(slow).last == sent.last }
+      #expect(ids(slow) == sent)
+    }
+  }
+
   /// More spaces of one partition fail than the broker once had room for. One other space is delivered to
   /// while they wait.
   @Test func manySpacesThatFailHoldNoOtherBack() async throws {
