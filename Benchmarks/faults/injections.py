@@ -57,7 +57,7 @@ async def broker_killed(stage: Stage, random: Random, seconds: float = 2) -> Non
 async def broker_stopped(stage: Stage, random: Random, seconds: float = 4) -> None:
     broker = any_broker(stage, random)
     # Longer than what a broker reckons with: what it missed is in doubt.
-    fault = stage.begin_fault("broker stopped", f"{broker.name} for {seconds:.0f} s", is_step=seconds > 50)
+    fault = stage.begin_fault("broker frozen", f"{broker.name} for {seconds:.0f} s", is_step=seconds > 50)
     broker.pause()
     await hold(seconds)
     broker.go_on()
@@ -77,7 +77,7 @@ async def redis_killed(stage: Stage, random: Random, seconds: float = 1) -> None
 
 
 async def redis_stopped(stage: Stage, random: Random, seconds: float = 3) -> None:
-    fault = stage.begin_fault("Redis stopped", f"for {seconds:.0f} s", is_step=seconds > 50)
+    fault = stage.begin_fault("Redis frozen", f"for {seconds:.0f} s", is_step=seconds > 50)
     stage.redis.pause()
     await hold(seconds)
     stage.redis.go_on()

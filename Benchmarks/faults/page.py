@@ -16,9 +16,9 @@ REPEAT = "repeat what had no answer"
 # Fault, what a producer or a consumer sees, what is kept of that which was acknowledged, what is to be done.
 ROWS = [
     ("broker killed", "requests in flight have no answer; streams resume at another broker", ALL, f"{REPEAT}; start the broker again"),
-    ("broker stopped", "as if the broker were gone. When it runs again, it carries out what was asked of it; its streams get what they missed, after a minute perhaps with repetitions", ALL, "let it run again (SIGCONT), or end it"),
+    ("broker frozen", "as if the broker were gone. When it runs again, it carries out what was asked of it; its streams get what they missed, after a minute perhaps with repetitions", ALL, "let it run again (SIGCONT), or end it"),
     ("Redis killed", "503 until it is back; streams stay open", "everything that Redis had written to its file. Redis may not yet have written what came during a flush: [the table](#what-the-disk-keeps)", "start Redis again; a broker does that for its embedded Redis"),
-    ("Redis stopped", "503 after 2.5 s: `unknownOutcome` for changes, which Redis may carry out when it runs again", ALL, "let it run again (SIGCONT), or restart it"),
+    ("Redis frozen", "503 after 2.5 s: `unknownOutcome` for changes, which Redis may carry out when it runs again", ALL, "let it run again (SIGCONT), or restart it"),
     ("connections cut", "streams resume; brokers connect to Redis again", ALL, REPEAT),
     ("replies cut in the middle", "an event that did not arrive whole is sent again", ALL, NOTHING),
     ("replies eaten", "no answer, or 503, although it was done", ALL, "repeat the send: the same `messageClientId` gets the first receipt"),
@@ -76,7 +76,7 @@ def about(outcomes: list[Outcome]) -> str:
         f"{sum(history.events for history in histories):,} events, "
         f"{sum(len(history.faults) for history in histories):,} faults, "
         f"{sum(len(history.shown) for history in histories):,} deliveries, {len(sends):,} sends. "
-        f"{sum(send.is_ok for send in sends):,} sends were acknowledged, and {sum(send.tries > 1 for send in sends):,} repeated "
-        f"until they were settled.\n"
+        f"{sum(send.is_ok for send in sends):,} of these were acknowledged. {sum(send.tries > 1 for send in sends):,} had to be "
+        f"repeated before they had an answer that settles them.\n"
         f"Violations: {numbers}.\n"
     )

@@ -56,7 +56,7 @@ async def master_stopped(stage: Stage, random: Random) -> None:
     """When it goes on it takes itself for the master, until it hears of the other."""
     master = await any_master(stage, random)
     seconds = ELECTION_SECONDS + random.random() * 4
-    fault = begin(stage, "master stopped, past the node timeout", f"{master.name} for {seconds:.0f} s", loses_place=master)
+    fault = begin(stage, "master frozen, past the node timeout", f"{master.name} for {seconds:.0f} s", loses_place=master)
     master.pause()
     await hold(seconds)
     master.go_on()
@@ -84,7 +84,7 @@ async def master_parted_from_all(stage: Stage, random: Random) -> None:
 
 async def master_stopped_briefly(stage: Stage, random: Random) -> None:
     master = await any_master(stage, random)
-    fault = begin(stage, "master stopped, within the node timeout", master.name)
+    fault = begin(stage, "master frozen, within the node timeout", master.name)
     master.pause()
     await hold(NODE_TIMEOUT_SECONDS / 3)
     master.go_on()

@@ -67,7 +67,7 @@ async def master_stopped(stage: Stage, random: Random) -> None:
     master, _ = await both(stage)
     seconds = ELECTION_SECONDS + random.random() * 4
     detail = f"{master.name} for {seconds:.0f} s"
-    fault = begin(stage, "master stopped, past its time", detail, loses_place=True)
+    fault = begin(stage, "master frozen, past its time", detail, loses_place=True)
     master.pause()
     await hold(seconds)
     master.go_on()
@@ -76,7 +76,7 @@ async def master_stopped(stage: Stage, random: Random) -> None:
 
 async def master_stopped_briefly(stage: Stage, random: Random) -> None:
     master, _ = await both(stage)
-    fault = begin(stage, "master stopped, within its time", master.name, loses_place=False)
+    fault = begin(stage, "master frozen, within its time", master.name, loses_place=False)
     master.pause()
     await hold(DOWN_AFTER_SECONDS / 3)
     master.go_on()

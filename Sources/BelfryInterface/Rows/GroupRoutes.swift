@@ -13,7 +13,8 @@ package enum GroupRoutes {
   private static let style = Field(
     "style", Kind<GroupStyle>.choice, "how accounts join, and whether everybody can find it")
   private static let inviteNeedConfirm = Field(
-    "inviteNeedConfirm", .flag, "whether invitees must accept; otherwise they join at once")
+    "inviteNeedConfirm", .flag,
+    "whether all invitees must accept; otherwise those join at once whose option `mayAdd` allows it")
   private static let maxMembers = Field(
     "maxMembers", .integer(1...1_000_000), "the maximum number of members")
   private static let invitees = Field(

@@ -7,7 +7,7 @@ package enum SendShapes {
     [
       Property(
         "messageClientId", .text(bytes: 1...Limits.messageClientIdBytes),
-        "an id that the sender chooses; a send repeated with the same id is not sent again"),
+        "an id that the sender chooses; a send repeated with it within the dedupe window is not sent again"),
       Property("serverId", .id, "the server to send to, or the server of the channel to send to"),
       Property("channelId", .id, "the channel to send to"),
       Property("groupId", .id, "the group to send to"),

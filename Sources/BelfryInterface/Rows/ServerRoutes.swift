@@ -14,7 +14,8 @@ package enum ServerRoutes {
   // MARK: Fields and shapes
 
   private static let inviteMode = Field(
-    "inviteMode", Kind<InviteMode>.choice, "whether invitees must accept (0) or join at once (1)")
+    "inviteMode", Kind<InviteMode>.choice,
+    "whether all invitees must accept (0), or those join at once whose option `mayAdd` allows it (1)")
   private static let applyMode = Field(
     "applyMode", Kind<ApplyMode>.choice, "whether applicants join at once (0) or need approval (1)")
   private static let membersMayInvite = Field(

@@ -114,7 +114,7 @@ extension Refusal {
   fileprivate static func tooOften(_ what: String, _ most: Int) -> Refusal {
     Refusal(
       .tooMany,
-      "\(what) too often: the limit is \(most) times within the retention time. Try again when the first time is longer ago"
+      "\(what) too often: the limit is \(most) times within the retention time. Try again when the first of these times is longer ago than that"
     )
   }
 }

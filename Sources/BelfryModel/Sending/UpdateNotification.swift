@@ -126,8 +126,8 @@ extension Refusal {
   package static func noNotification(_ id: MessageID) -> Refusal {
     Refusal(
       .notFound,
-      "notification \(id) does not exist, or you cannot see it. A notification is removed when it is recalled, when all its "
-        + "receivers have read it, or when it expires", field: "messageServerId")
+      "notification \(id) does not exist, or you cannot see it. It may be recalled, expired, read by all its receivers, or "
+        + "too old to be kept", field: "messageServerId")
   }
 }
 

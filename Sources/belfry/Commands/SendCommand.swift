@@ -6,14 +6,15 @@ extension Command {
     name: "send", summary: "send a notification",
     detail: """
       Sends to a server, a channel, a group or a room, to some of its members, or to any accounts. Prints the id \
-      of the notification. If you repeat the command with the same --client-id, the notification is sent only once. \
+      of the notification. If you repeat the command with the same --client-id within the dedupe window, an hour \
+      by default, the notification is sent only once. \
       For such a command, give --expire-at as a time. A duration counts from each attempt, so the content would differ.
       """,
     options: CommandOption.notificationFields
       + [
         .value(
           "client-id", "ID",
-          "an id that the sender chooses; a send repeated with the same id is not sent again"
+          "an id that the sender chooses; a send repeated with it within the dedupe window is not sent again"
         )
         .setting("messageClientId")
       ]

@@ -108,8 +108,8 @@ extension Refusal {
   fileprivate static func forgottenNotification(_ id: MessageID) -> Refusal {
     Refusal(
       .notFound,
-      "notification \(id) was sent, and is no longer kept: all its receivers have read it, or it has expired. Nothing needs "
-        + "to be sent again",
+      "notification \(id) was sent, and is no longer kept: all its receivers have read it, it has expired, or it is too old. "
+        + "Nothing needs to be sent again",
       field: "messageServerId")
   }
 }
