@@ -52,7 +52,7 @@ struct SessionMarks {
     forgetOldest()
   }
 
-  /// True if the snapshot has more than the mark: another mark, or a space of which the index has learned since.
+  /// True if the snapshot has more than the mark: another mark, or a space that the index has learned of since.
   func isOutdated(_ echo: ReadEcho) -> Bool { echo.version + 1 < state.version }
 
   /// True if only the store knows whether the entry is marked.

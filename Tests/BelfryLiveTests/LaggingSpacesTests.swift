@@ -272,7 +272,7 @@ private final class LaggingStage {
   let servers: [EntityID]
   /// In a partition in which bob has nothing.
   let elsewhere: EntityID = 2
-  /// What it does is told to nobody's index.
+  /// Carries out operations that no index is told of.
   let lateRunner: OperationRunner
   private let loop: EventLoop
 

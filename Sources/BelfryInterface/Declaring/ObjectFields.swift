@@ -146,8 +146,8 @@ extension Refusal {
   static func unknownName(_ name: UTF8Text, _ why: String, among declared: [String]) -> Refusal {
     let same = SharedFields.accompanyingNames
     let accompanying = same.contains(name.string) ? declared.first(where: same.contains) : nil
-    let body = SharedFields.bodyNamesElsewhere.contains(name.string) ? declared.first { $0 == "body" } : nil
-    let meant = body ?? NearestWord.to(name.string, among: declared) ?? accompanying
+    let isBody = SharedFields.bodyNamesElsewhere.contains(name.string) && declared.contains("body")
+    let meant = isBody ? "body" : NearestWord.to(name.string, among: declared) ?? accompanying
     let few =
       (1...namesToldMax).contains(declared.count) ? "; it has \(declared.joined(separator: ", "))" : ""
     return Refusal.invalid("", why + (meant.map { "; perhaps \($0) is meant" } ?? few)).under(name)

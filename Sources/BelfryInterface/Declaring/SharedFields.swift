@@ -56,7 +56,7 @@ package enum SharedFields {
     "ignored, because only the notification of a decline or a refusal has a message")
   /// The names of the message that comes with an invitation, an application or the answer to one: spaces differ in them.
   package static let accompanyingNames = ["postscript", "reason", "message"]
-  /// The names of the body of a notification in other systems. By its letters `text` would be taken for `ext`.
+  /// The names of the body of a notification in other systems. The name nearest to `text` would be `ext`.
   package static let bodyNamesElsewhere = ["text", "message", "content"]
   package static let muteDuration = Field(
     "durationSeconds", .integer(1...Int(Limits.muteMaximumMilliseconds / 1_000)), "the duration in seconds")
