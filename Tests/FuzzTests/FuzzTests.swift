@@ -13,7 +13,7 @@ struct FuzzTests {
   static let keptMax = 64
 
   static let runs = TestEnvironment.runs(
-    of: "FuzzTests/comesBackAndIsRight", count: TestEnvironment.fuzzInputs(or: 1_000))
+    of: "FuzzTests/comesBackAndIsRight", count: TestEnvironment.fuzzInputs(or: 500))
 
   @Test(arguments: FuzzTarget.all)
   func comesBackAndIsRight(target: FuzzTarget) {
