@@ -46,9 +46,15 @@ export class BelfryClient {
     const sent = listOf(notifications).map(identified);
     if (sent.length === 0) return [];
     const body = sent.map((each) => `${JSON.stringify(each)}\n`).join("");
-    const answer = await this.#transport.ask({
-      method: "POST", path: `${notificationsPath}/batch`, headers: { "Content-Type": "application/x-ndjson" }, body, signal,
-    }, this.attemptsLimit);
+    let answer;
+    try {
+      answer = await this.#transport.ask({
+        method: "POST", path: `${notificationsPath}/batch`, headers: { "Content-Type": "application/x-ndjson" }, body, signal,
+      }, this.attemptsLimit);
+    } catch (error) {
+      if (error instanceof BelfryError) error.notifications = sent;
+      throw error;
+    }
     const lines = answer.split("\n").filter((line) => line !== "");
     if (lines.length !== sent.length) {
       throw new BelfryError(
@@ -75,12 +81,13 @@ export class BelfryClient {
   notifications(options = {}) {
     const { after, withCounts = false, waitsForBroker = false, signal } = readOptions(
       options, "after", "withCounts", "waitsForBroker", "signal");
-    if (after !== undefined && !isHeaderValue(after)) {
+    // `localStorage` gives null for a cursor that nobody has saved.
+    if (after != null && !isHeaderValue(after)) {
       throw new BelfryError("invalidField", "the cursor is not a cursor of Belfry", { field: "after" });
     }
     const open = ({ after: cursor, signal: closing }) => this.#transport.openStream({
       path: `${notificationsPath}/stream`, query: { counts: withCounts ? "1" : undefined }, signal: closing,
-      headers: { Accept: "text/event-stream", ...(cursor === undefined ? {} : { "Last-Event-ID": cursor }) },
+      headers: { Accept: "text/event-stream", ...(cursor == null ? {} : { "Last-Event-ID": cursor }) },
     });
     return new NotificationFeed({
       open, forgetToken: (token) => this.#tokens.forget(token), policy: new ReconnectPolicy(), after, signal,
@@ -175,7 +182,7 @@ function refuseUnknown(options, words = "there is no option") {
 
 /** The header that names an account or a device; none if it is left out. */
 function identity(header, option, value) {
-  if (value === undefined) return {};
+  if (value == null) return {};
   if (!isHeaderValue(value)) throw new TypeError(`${option} must be visible ASCII characters, not ${JSON.stringify(value)}`);
   return { [header]: value };
 }

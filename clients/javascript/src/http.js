@@ -58,7 +58,7 @@ export class Transport {
     let open;
     for (let failures = 1; ; failures += 1) {
       try {
-        return await this.#withToken(async (token) => {
+        return await this.#withToken(request.signal, async (token) => {
           const exchange = new Exchange(answerMilliseconds + (request.holdMilliseconds ?? 0), request.signal);
           try {
             const answer = await this.#open(request, token, exchange);
@@ -79,7 +79,7 @@ export class Transport {
 
   /** A stream: `read()` gives the next bytes, undefined at its end; `close()` lets go of it; `token` is what opened it. */
   openStream(request) {
-    return this.#withToken(async (token) => {
+    return this.#withToken(request.signal, async (token) => {
       const exchange = new Exchange(streamSilenceMilliseconds, request.signal);
       try {
         const answer = await this.#open(request, token, exchange);
@@ -98,18 +98,18 @@ export class Transport {
     });
   }
 
-  async #withToken(attempt) {
-    const token = await this.#tokens.current();
+  async #withToken(signal, attempt) {
+    const token = await unlessAborted(signal, this.#tokens.current());
     try {
       return await attempt(token);
     } catch (error) {
-      if (error.status !== 401 || !(await this.#tokens.renewed(token))) throw error;
+      if (error.status !== 401 || !(await unlessAborted(signal, this.#tokens.renewed(token)))) throw error;
     }
-    return attempt(await this.#tokens.current());
+    return attempt(await unlessAborted(signal, this.#tokens.current()));
   }
 
   async #open({ method = "GET", path, query = {}, headers = {}, body }, token, exchange) {
-    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    const given = Object.entries(query).filter(([, value]) => value != null);
     const target = path + (given.length ? `?${new URLSearchParams(given)}` : "");
     const answer = await exchange.waiting(() => this.#fetch(this.#url + target, {
       method, body, cache: "no-store", credentials: this.#credentials, signal: exchange.signal,
@@ -126,6 +126,17 @@ export class Transport {
     }
     return answer;
   }
+}
+
+/** What the promise gives, unless the caller cancels before: a function that fetches tokens may hang. */
+function unlessAborted(signal, promise) {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const cancel = () => reject(new BelfryError("cancelled", "the call was cancelled", { nothingWasSent: true }));
+    if (signal.aborted) cancel();
+    signal.addEventListener("abort", cancel, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", cancel));
+  });
 }
 
 /** One request and its answer: a deadline for each wait, and an end that takes everything along. */

@@ -7,7 +7,7 @@ const renewalMilliseconds = 30_000;
 const tokenLengthMax = 8 * 1024;
 
 /** Visible ASCII only: a line break in a header's value would begin another header. */
-export const isHeaderValue = (text) => /^[\x21-\x7e]+$/.test(text);
+export const isHeaderValue = (text) => typeof text === "string" && /^[\x21-\x7e]+$/.test(text);
 
 /** The `exp` of a JSON Web Token in milliseconds, unverified: it says when to fetch another one, and nothing else. */
 export function expiry(token) {

@@ -41,6 +41,39 @@ test("an error tells the id to send again with", async () => {
   assert.equal((await client("alice").resend(again)).duplicate, true);
 });
 
+test("a batch that fails as a whole tells the notifications to send again", async (t) => {
+  const way = await cutting(broker.port, 1);
+  t.after(() => way.close());
+  const batcher = client("again", { url: way.url });
+  batcher.attemptsLimit = 1;
+  const error = await batcher.sendBatch([{ toAccids: ["whole"], body: "1" }, { toAccids: ["whole"], body: "2" }]).catch((thrown) => thrown);
+  assert.equal(error.leavesOutcomeOpen, true);
+  const results = await client("again").sendBatch(error.notifications);
+  assert.deepEqual(results.map((result) => result.duplicate), [true, true]);
+  assert.equal((await client("whole").counts()).unread, 2);
+});
+
+test("null is no account, no device and no cursor", async (t) => {
+  let head;
+  const server = await serve((request, connection) => { head = request; connection.end(answer(200, '{"notifications":[]}')); });
+  t.after(() => server.close());
+  await new BelfryClient({ url: server.url, token: "t", account: null, device: null }).unread({ after: null, limit: null });
+  assert.doesNotMatch(head, /null/);
+  const feed = new BelfryClient({ url: server.url, token: "t" }).notifications({ after: null });
+  await feed.next().catch(() => {});
+  feed.close();
+  assert.doesNotMatch(head, /null/);
+});
+
+test("a call that waits for its token can be cancelled", async () => {
+  const waiting = new BelfryClient({ url: broker.url, token: () => new Promise(() => {}) });
+  await assert.rejects(waiting.counts({ signal: AbortSignal.timeout(100) }), refused("cancelled"));
+  const feed = waiting.notifications();
+  const next = feed.next();
+  feed.close();
+  assert.equal((await next).done, true);
+});
+
 test("a refused line of a batch holds up no other", async () => {
   const [good, bad, last] = await client("alice").sendBatch(
     [{ toAccids: ["carol"], body: "1" }, { toAccids: ["no such/name"] }, { toAccids: ["carol"], body: "ü🔔" }]);

@@ -48,6 +48,17 @@ class WithBroker(unittest.TestCase):
         self.assertFalse(self.client("alice").resend(again)["duplicate"])
         self.assertTrue(self.client("alice").resend(again)["duplicate"])
 
+    def test_a_batch_that_fails_as_a_whole_tells_the_notifications_to_send_again(self):
+        with cutting(self.broker.port, losses=1) as way:
+            batcher = self.client("again", url=way.url)
+            batcher.attempts_limit = 1
+            with self.assertRaises(BelfryError) as raised:
+                batcher.send_batch([{"toAccids": ["whole"], "body": "1"}, {"toAccids": ["whole"], "body": "2"}])
+        self.assertTrue(raised.exception.leaves_outcome_open)
+        results = self.client("again").send_batch(raised.exception.notifications)
+        self.assertEqual([result["duplicate"] for result in results], [True, True])
+        self.assertEqual(self.client("whole").counts()["unread"], 2)
+
     def test_a_refused_line_of_a_batch_holds_up_no_other(self):
         good, bad, last = self.client("alice").send_batch(
             [{"toAccids": ["carol"], "body": "1"}, {"toAccids": ["no such/name"]}, {"toAccids": ["carol"], "body": "ü🔔"}])

@@ -69,7 +69,8 @@ class BelfryClient:
         """Sends up to 1,000 in one request. One result each, in the same order; a refused one does not hold up the others.
 
         Those without a `messageClientId` are given one, and the errors tell it: send again, after a pause, those that are
-        `may_pass`. In what order they arrive is not promised."""
+        `may_pass`. If the batch fails as a whole, send the error's `notifications` again. In what order they arrive is not
+        promised."""
         identified = [_identified(each) for each in _list_of(notifications)]
         if not identified:
             return []
@@ -77,7 +78,11 @@ class BelfryClient:
         request = Request(
             "POST", f"{_NOTIFICATIONS}/batch", headers={"Content-Type": "application/x-ndjson"}, body=lines,
             is_repeatable=True)
-        answers = self._transport.ask(request, self.attempts_limit).splitlines()
+        try:
+            answers = self._transport.ask(request, self.attempts_limit).splitlines()
+        except BelfryError as error:
+            error.notifications = [dict(each) for each in identified]
+            raise
         if len(answers) != len(identified):
             raise BelfryError(
                 "protocol",
