@@ -186,13 +186,18 @@ import Testing
         .answer(
           200,
           "{\"status\":201,\(Wire.receipt(1).dropFirst())\n"
-            + #"{"status":404,"code":"notFound","detail":"no such server","field":"serverId"}"# + "\n",
+            + #"{"status":404,"code":"notFound","detail":"no such server","field":"serverId"}"# + "\n"
+            + #"{"status":429,"code":"rateLimited","detail":"too fast","retryAfter":7}"# + "\n",
           type: "application/x-ndjson")
       ]
     }
     let results = try await client(server).sendBatch([
       NewNotification(serverId: twelve, body: "a"), NewNotification(serverId: twelve, body: "b\nc"),
+      NewNotification(serverId: twelve, body: "c"),
     ])
+    #expect(throws: BelfryError(.rateLimited, "too fast", status: 429, retryAfterSeconds: 7)) {
+      try results[2].get()
+    }
     #expect(try results[0].get().messageServerId == Wire.id(1))
     #expect(throws: BelfryError(.notFound, "no such server", status: 404, field: "serverId")) {
       try results[1].get()
@@ -200,7 +205,8 @@ import Testing
     let request = try #require(server.requests.first)
     #expect(request.headers["content-type"] == "application/x-ndjson")
     #expect(
-      request.body == "{\"body\":\"a\",\"serverId\":\"12\"}\n{\"body\":\"b\\nc\",\"serverId\":\"12\"}\n")
+      request.body == "{\"body\":\"a\",\"serverId\":\"12\"}\n{\"body\":\"b\\nc\",\"serverId\":\"12\"}\n"
+        + "{\"body\":\"c\",\"serverId\":\"12\"}\n")
   }
 
   @Test func `a batch with an answer missing is an error`() async throws {

@@ -10,6 +10,8 @@ struct ProblemDocument: Decodable {
   var field: String?
   var callbackCode: String?
   var messageClientId: String?
+  /// Seconds. The lines of a batch have no headers.
+  var retryAfter: Int?
 }
 
 extension BelfryError {
@@ -22,7 +24,9 @@ extension BelfryError {
       problem?.code.map(Code.init(rawValue:)) ?? Code(status: head.status),
       problem?.detail ?? problem?.title
         ?? "the answer was HTTP \(head.status) without an explanation, perhaps from a proxy",
-      status: head.status, field: problem?.field, retryAfterSeconds: head.retryAfterSeconds)
+      status: head.status, field: problem?.field,
+      retryAfterSeconds: head.retryAfterSeconds
+        ?? problem?.retryAfter.flatMap { HTTPHead.checkedRetryAfter($0) })
     callbackCode = problem?.callbackCode
     messageClientId = problem?.messageClientId
   }
@@ -42,7 +46,10 @@ extension BelfryError.Code {
 extension HTTPHead {
   /// The header `Retry-After` in seconds, the form that Belfry uses. Its other form, a date, would need clocks that agree.
   var retryAfterSeconds: Int? {
-    guard let seconds = headers["retry-after"].flatMap({ Int($0) }), seconds >= 0 else { return nil }
-    return min(seconds, ClientLimits.retryAfterSeconds)
+    headers["retry-after"].flatMap { Int($0) }.flatMap { Self.checkedRetryAfter($0) }
+  }
+
+  fileprivate static func checkedRetryAfter(_ seconds: Int) -> Int? {
+    seconds < 0 ? nil : min(seconds, ClientLimits.retryAfterSeconds)
   }
 }

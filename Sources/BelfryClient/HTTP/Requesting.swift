@@ -143,11 +143,12 @@ extension BelfryClient {
     let text: String
     do {
       text = try await token()
-    } catch is CancellationError {
+    } catch is CancellationError where Task.isCancelled {
       throw .taskCancelled
     } catch let error as BelfryError {
       throw error
     } catch {
+      // Also if the closure waited for a task of its own that somebody has cancelled.
       throw .unsent("the client's token closure failed: \(error)")
     }
     guard text.isHeaderValue, text.utf8.count <= ClientLimits.tokenBytes else {

@@ -139,12 +139,13 @@ extension CommandFailure {
       return "use another --client-id for a new notification"
     case .unavailable where error.detail.contains("keyspace was moved"):
       return "waiting does not help: an operator has to start the broker with the new address"
+    // To try again may do the work twice. A send is safe to repeat, and its command says how.
+    case .unknownOutcome where error.detail.contains("before you repeat"):
+      return nil
+    case _ where error.leavesOutcomeOpen && error.code != .protocol && command?.changesSomething == true:
+      return command?.name == "send" ? nil : "it may have been done: check before you repeat the command"
     case .rateLimited, .busy, .unavailable:
       return later(error.retryAfterSeconds ?? 1)
-    case .unknownOutcome:
-      // To try again may do the work twice. A send is safe to repeat, and its command says how.
-      return command?.name == "send" || error.detail.contains("before you repeat")
-        ? nil : "it may have been done: check before you repeat the command"
     case .transport where error.detail.contains("certificate is not trusted"):
       return
         "name its authority with --ca FILE or BELFRY_CA; the certificate has to be for the host in --url"

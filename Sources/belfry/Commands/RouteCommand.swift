@@ -70,7 +70,8 @@ private struct RouteRun {
       } catch {
         progress.end()
         if index > 0 {
-          invocation.console.complain("belfry: the first \(done) accounts are done. The rest are not:")
+          let rest = error.leavesOutcomeOpen ? "It is not known if more are" : "The rest are not"
+          invocation.console.complain("belfry: the first \(done) accounts are done. \(rest):")
         }
         throw error
       }
