@@ -192,6 +192,7 @@ extension HTTPServer {
   /// Closes the connection that is needed least.
   /// - Returns: false if each of them has a request, or streams.
   func shedOne() -> Bool {
+    if handshakes?.endLongestSilent() == true { return true }
     if sheddable.isEmpty {
       let newUntil = loop.now + limits.requestTime - HTTPLimits.newTime
       sheddable = ShedOrder.first(HTTPLimits.shedAtOnce, of: connections, newUntil: newUntil)

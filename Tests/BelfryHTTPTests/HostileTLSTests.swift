@@ -108,6 +108,25 @@ import Testing
     }
   }
 
+  /// When the limit is reached, connections that send nothing make room before those that wait for their next request.
+  @Test func silentConnectionsMakeRoomBeforeIdleOnes() throws {
+    var limits = HTTPLimits.patient
+    limits.connectionsPerLoop = 8
+    try TLSStage.with(limits: limits) { stage in
+      let honest = try stage.client()
+      #expect(try honest.get("/echo").status == 200)
+      var silent: [RawConnection] = []
+      for _ in 0..<40 {
+        silent.append(try stage.plainClient())
+        let late = try stage.client()
+        #expect(try late.get("/echo").status == 200)
+        late.close()
+      }
+      #expect(try honest.get("/echo").status == 200)
+      for client in silent { client.close() }
+    }
+  }
+
   @Test(arguments: [test_tls_renegotiates, test_tls_updates_keys])
   func whoWantsOtherKeysAllTheTimeDelaysNobody(
     attack: Int

@@ -143,6 +143,18 @@ import Testing
     #expect(server.notes.filter { $0 == "gone" }.count == 1)
   }
 
+  /// Work may ask to be told only when the client has gone already.
+  @Test func aClientGoneBeforeAnybodyAsksIsNoticed() throws {
+    let server = try TestServer()
+    let client = try RawConnection(port: server.port)
+    client.send("GET /late HTTP/1.1\r\nHost: t\r\n\r\n")
+    #expect(server.eventually { server.notes.contains("handle /late") })
+    client.reset()
+    #expect(server.eventually { server.openConnections == 0 })
+    server.onLoop { _, handler in handler.watchLatest() }
+    #expect(server.notes.contains("gone late"))
+  }
+
   @Test func answeringAClientThatHasGoneIsNothing() throws {
     let server = try TestServer()
     for _ in 0..<20 {

@@ -112,7 +112,7 @@ private final class TestRequest: HTTPRoutedRequest {
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) { handler.handle(request, exchange) }
 }
 
-/// Answers by the path: /echo, /later, /never, /hold, /large, /document, /endless, /host, /split, /stream.
+/// Answers by the path: /echo, /later, /late, /never, /hold, /large, /document, /endless, /host, /split, /stream.
 final class TestHandler: HTTPHandler {
   var notes: [String] = []
   var sources: [TestSource] = []
@@ -126,6 +126,11 @@ final class TestHandler: HTTPHandler {
   init(loop: EventLoop, bodyMaxBytes: Int) {
     self.loop = loop
     self.bodyMaxBytes = bodyMaxBytes
+  }
+
+  /// Asks to be told when the client of the latest exchange has gone.
+  func watchLatest() {
+    waiting.last?.onClientGone = { [weak self] in self?.notes.append("gone late") }
   }
 
   func route(_ head: HTTPRequestHead) -> HTTPRouting {
@@ -167,6 +172,8 @@ final class TestHandler: HTTPHandler {
         self.notes.append("gone")
         exchange.respond(HTTPResponse(status: 200))
       }
+      waiting.append(exchange)
+    case "late":
       waiting.append(exchange)
     case "hold":
       exchange.onClientGone = {}

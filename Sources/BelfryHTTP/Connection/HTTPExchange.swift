@@ -15,9 +15,18 @@ package final class HTTPExchange {
   private var state = State.awaited
 
   /// Called when the client disconnects before its answer, so that work for it can end; no answer is needed then. A
-  /// client that closes only its sending side counts as gone.
+  /// client that closes only its sending side counts as gone. Called at once if the client has gone before this is set.
   package var onClientGone: (() -> Void)? {
-    didSet { if onClientGone != nil, state == .awaited { connection.watchForEnd() } }
+    didSet {
+      guard let action = onClientGone else { return }
+      switch state {
+      case .awaited: connection.watchForEnd()
+      case .answered: break
+      case .over:
+        onClientGone = nil
+        action()
+      }
+    }
   }
 
   init(_ head: HTTPRequestHead, account: UTF8Text?, on connection: HTTPConnection, of server: HTTPServer) {

@@ -15,6 +15,8 @@ final class HandshakeSet {
   /// have ended since. A search through all for the oldest would take longer than a handshake.
   private var begunCount = 0
   private var begun = Queue<Handshake>()
+  /// Those that were accepted, the oldest first, with some that have begun or ended since.
+  private var silent = Queue<Handshake>()
   private var done = 0
   private var resumed = 0
   private var failed: [HTTPHandshakeFailure: Int] = [:]
@@ -42,6 +44,8 @@ final class HandshakeSet {
       let handshake = try Handshake(descriptor, from: client, on: server.loop) { [unowned self] in queue($0) }
       handshake.position = all.count
       all.append(handshake)
+      while let first = silent.first, !isSilent(first) { silent.popFirst() }
+      silent.append(handshake)
     } catch {
       // The kernel has no memory for another.
       SocketTransport(descriptor).close()
@@ -109,6 +113,24 @@ final class HandshakeSet {
     begunCount += 1
     while let first = begun.first, first.isClosed { begun.popFirst() }
     begun.append(handshake)
+  }
+
+  private func isSilent(_ handshake: Handshake) -> Bool {
+    !handshake.isClosed && handshake.transport == nil
+  }
+
+  /// Ends the oldest handshake of a client that has sent nothing, since an honest client sends its first message at once. One
+  /// that is new stays, because that message is on its way, until many are silent.
+  /// - Returns: false if there is none.
+  func endLongestSilent() -> Bool {
+    while let oldest = silent.first, !isSilent(oldest) { silent.popFirst() }
+    guard let oldest = silent.first else { return false }
+    let areMany = (all.count - begunCount) * 4 > server.openConnections
+    guard areMany || oldest.acceptedAt + HTTPLimits.newTime <= server.loop.now else { return false }
+    silent.popFirst()
+    note(.silent, "the client sent nothing", oldest.client)
+    end(oldest)
+    return true
   }
 
   /// Ends the handshake that has waited longest. When another one begins, all that have begun wait for their
