@@ -43,6 +43,30 @@ import Testing
       for: .webhook(webhook), in: partition, of: [space], generation: generation)
   }
 
+  /// A broker ended after it had begun the copies of a webhook, and before it had written the webhook.
+  @Test func theSweepEndsReadersWithoutAWebhook() async throws {
+    try await withBroker { broker, redis in
+      try await add(broker)
+      let stray = CopyReader(text: "77")
+      _ = try await broker.store.callEverywhere(.beginCopies, stray)
+      let readers = { () throws in
+        Set(
+          try redis.command("SMEMBERS", layout.copyReaders(partition)).split(separator: "\n").map(String.init)
+        )
+      }
+      try await broker.store.sweep(partition)
+      // A webhook that is being made looks like this.
+      #expect(try readers() == ["9", "77"])
+      try await broker.store.sweep(partition)
+      #expect(try readers() == ["9"])
+      #expect(try await broker.store.removeWebhook(webhook, version: "2"))
+      _ = try await broker.store.callEverywhere(.beginCopies, stray)
+      for _ in 0..<2 { try await broker.store.sweep(partition) }
+      #expect(try readers() == [])
+      #expect(try redis.command("HEXISTS", layout.partitionHash(partition), "copies") == "0")
+    }
+  }
+
   @Test func whateverIsAppendedIsCopiedAsItIs() async throws {
     try await withBroker { broker, _ in
       try await broker.makeServer(["bob"])

@@ -113,6 +113,27 @@ extension RedisStore {
     return replies
   }
 
+  /// Ends the readers of copies that have no webhook. One is left if Redis or a broker ends while a webhook is made or removed, and
+  /// then everything that is sent would be kept twice. A webhook that is being made has no record yet, so its reader has to be
+  /// without one at two sweeps.
+  func endStrayReaders(of partition: Partition) async throws(StoreError) {
+    let before = strayReaders.removeValue(forKey: partition) ?? []
+    let reply = try await pipeline([RedisCommand("SMEMBERS", layout.copyReaders(partition))], at: "webhooks")[
+      0]
+    let readers = try reading(at: "webhooks") { () throws(RedisError) in
+      try reply.array().map { name throws(RedisError) in CopyReader(text: try name.string()) }
+    }
+    var strays = Set(readers).subtracting([.push])
+    if strays.isEmpty { return }
+    // The node that has the webhooks may be away, which keeps no sweep of another one waiting.
+    guard let webhooks = try? await webhooks() else { return }
+    strays.subtract(webhooks.map { CopyReader(text: $0.id) })
+    for reader in strays.intersection(before) {
+      _ = try await callReader(.endCopies, reader, in: [partition]) { _ in nil }
+    }
+    strayReaders[partition] = strays.subtracting(before)
+  }
+
   static func refuseErrors(_ replies: [RedisReply], at place: String) throws(StoreError) {
     for case .error(let message) in replies {
       throw StoreError(RedisError.replied(message, to: place), at: place)

@@ -147,6 +147,9 @@ struct RedisLayout: Sendable {
   /// Hash: an account's pushers by device.
   func pushers(of account: AccountID) -> String { key("pushers", of: account) }
 
+  /// Set: the readers of a partition's copies.
+  func copyReaders(_ partition: Partition) -> String { prefix(partition) + "copy-readers" }
+
   /// Set: the accounts of a partition that have pushers.
   func accountsPushed(_ partition: Partition) -> String { prefix(partition) + "pushed" }
 

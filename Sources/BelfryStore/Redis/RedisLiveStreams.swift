@@ -165,8 +165,14 @@ extension RedisStore {
       try replies[0].array().map { line throws(RedisError) in try line.string() }
     }
     let streams = lines.compactMap { StreamLine($0[...])?.stream }
-    let standing = try await standing(streams.map(\.registration))
-    return streams.count { standing.contains($0.registration) }
+    do throws(StoreError) {
+      let standing = try await standing(streams.map(\.registration))
+      return streams.count { standing.contains($0.registration) }
+    } catch {
+      var error = error
+      error.mayBeDone = true
+      throw error
+    }
   }
 
   // MARK: The sweep

@@ -18,6 +18,8 @@ package final class RedisStore: Store {
   var slowReaders: [SpaceID: AccountID] = [:]
   /// The rosters that the sweep compares next with the indexes of their members.
   var rosterWalks: [Partition: RosterWalk] = [:]
+  /// The readers of copies that had no webhook at the last sweep.
+  var strayReaders: [Partition: Set<CopyReader>] = [:]
   let format: FormatCheck
   let noted: HistoryNote
   /// The commands that ask each partition if its outbox or its due spaces hold work. They are sent often, and

@@ -46,6 +46,7 @@ extension RedisStore {
     _ = try await checked([dedupe], at: "sweep \(partition.number)")
     try await sweepStreams(of: partition)
     try await sweepCopies(of: partition, bounds)
+    try await endStrayReaders(of: partition)
     var walk = rosterWalks[partition] ?? RosterWalk(from: .random(in: .min ... .max))
     walk.beginRound()
     try await scanSpaces(of: partition) { (page: [PartitionSpace]) throws(StoreError) in
