@@ -14,6 +14,8 @@ package final class WebhookEndpoints: Sendable {
 
   private struct Content {
     var version: String?
+    /// The beginning of the latest look.
+    var lookedAt: ContinuousClock.Instant?
     var kept: [EntityID: Kept] = [:]
   }
 
@@ -43,15 +45,25 @@ package final class WebhookEndpoints: Sendable {
 
   package func kept(_ id: EntityID) -> Kept? { content.withLock { $0.kept[id] } }
 
-  /// Reads them if they have changed.
+  /// Reads them if they have changed. Loops look at the same time, and the answer to an earlier look may come later.
   package func refresh(from store: RedisStore) async throws(StoreError) {
+    let now = ContinuousClock.now
     let version = try await store.webhooksVersion()
     if content.withLock({ $0.version == version }) { return }
     let kept = try await store.webhooks().compactMap { id, record in
       WebhookEndpoint(id: id, record: record).map { Kept(endpoint: $0, record: record) }
     }
-    let found = Content(version: version, kept: Dictionary(kept.map { ($0.endpoint.id, $0) }) { $1 })
-    content.withLock { $0 = found }
+    take(kept, version: version, lookedAt: now)
+  }
+
+  /// - Parameter lookedAt: when Redis was asked, at the earliest. The answer to a later look is not replaced.
+  func take(_ found: [Kept], version: String?, lookedAt: ContinuousClock.Instant) {
+    content.withLock { content in
+      if let latest = content.lookedAt, latest > lookedAt { return }
+      content = Content(
+        version: version, lookedAt: lookedAt,
+        kept: Dictionary(found.map { ($0.endpoint.id, $0) }) { $1 })
+    }
   }
 
   package static func newVersion() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }

@@ -29,6 +29,13 @@ final class BackupWriter {
         .fileUnusable, "another backup is being written there: wait until it ends, or name another file",
         at: draft)
     }
+    do throws(BackupError) {
+      // The other backup may have ended since, and this may be its file.
+      try Self.checkIsFree(path)
+    } catch {
+      isKept = true
+      throw error
+    }
     guard ftruncate(descriptor, 0) == 0, fchmod(descriptor, 0o600) == 0 else {
       throw .refused("cannot write it", at: path)
     }

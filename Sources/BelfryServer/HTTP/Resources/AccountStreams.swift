@@ -48,6 +48,9 @@ enum AccountStreams {
     let before = (WallClock.nowMilliseconds() / 1_000 + 1) * 1_000
     try await reading { () async throws(StoreError) in
       try await services.administration.revoke(Revocation(of: account, before: before))
+    }
+    request.notePartlyDone()
+    try await reading { () async throws(StoreError) in
       try await services.broker.refreshRevocations(from: services.administration)
     }
     // After this wait, a token that is requested after the answer is valid.

@@ -32,9 +32,11 @@ extension Sending {
     while !lines.isEmpty, !request.isAnswered {
       let some = lines.prefix(Lines.count(atOnce: lines, linesMost: linesAtOnce, bytesMost: bytesAtOnce))
       lines = lines.dropFirst(some.count)
-      let bodies = some.map { read($0, of: request.body, by: caller, services) }
-      // If all of the long lines are refused, nothing waits here. The pause still gives others their turn.
+      // If all of the long lines are refused, nothing waits here. The pause still gives others their turn. The answer may be
+      // given in it, which says that these lines are not sent.
       if some.count < linesAtOnce, !lines.isEmpty { try? await services.loop.sleep(for: .zero) }
+      if request.isAnswered { break }
+      let bodies = some.map { read($0, of: request.body, by: caller, services) }
       let receipts = await send(bodies, by: caller, request, services) { answer.underWay = $0 }
       answer.underWay = []
       for receipt in receipts { answer.add(receipt) }

@@ -61,6 +61,7 @@ enum Pushers {
     let isPut = try await reading { () async throws(StoreError) in
       let word = try await services.broker.pushWord.begin(in: store)
       let isPut = try await store.putPusher(pusher.record, of: account)
+      request.notePartlyDone()
       try await services.broker.pushWord.confirm(word, in: store)
       return isPut
     }

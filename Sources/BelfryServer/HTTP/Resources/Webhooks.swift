@@ -55,8 +55,9 @@ enum Webhooks {
       throw Refusal(
         .tooMany, "there are \(WebhookEndpoint.countMax) webhooks, which is the limit; remove one first")
     }
-    try await refresh(services)
-    return .json(.object(try await members(of: endpoint, services, withSecret: true)), status: 201)
+    // The brokers read it within a second in any case, and only this answer has the secret.
+    try? await refresh(services)
+    return .json(.object(members(withSecretOf: endpoint, health: WebhookHealth())), status: 201)
       .located(at: "/v1/webhooks/\(endpoint.id)")
   }
 
@@ -91,6 +92,7 @@ enum Webhooks {
       if let format { endpoint.format = format }
       if let enabled { endpoint.disabledBecause = enabled ? nil : .asked }
     }
+    request.notePartlyDone()
     // No success will tell how long the receiver was not well.
     if isFresh { try await hastenCopies(of: id, services) }
     return .json(.object(try await members(of: endpoint, services)))
@@ -103,7 +105,7 @@ enum Webhooks {
       try await services.administration.removeWebhook(id, version: WebhookEndpoints.newVersion())
     }
     guard wasThere else { throw unknown(id) }
-    try await refresh(services)
+    try? await refresh(services)
     return .noContent
   }
 
@@ -122,7 +124,9 @@ enum Webhooks {
       }
       endpoint.rotate(nowMilliseconds: now)
     }
-    return .json(.object(try await members(of: endpoint, services, withSecret: true)))
+    // Only this answer has the secret, so it does not wait for anything else.
+    let health = try? await readHealths(of: [id], services).first
+    return .json(.object(members(withSecretOf: endpoint, health: health ?? WebhookHealth())))
   }
 
   private static func test(
@@ -237,7 +241,7 @@ enum Webhooks {
           id, record, ifStill: kept.record, version: WebhookEndpoints.newVersion())
       }
       guard isWritten else { continue }
-      try await refresh(services)
+      try? await refresh(services)
       return endpoint
     }
     throw Refusal(
@@ -247,11 +251,15 @@ enum Webhooks {
   private static func unknown(_ id: EntityID) -> Refusal { Refusal(.notFound, "there is no webhook \(id)") }
 
   private static func members(
-    of endpoint: WebhookEndpoint, _ services: LoopServices, withSecret: Bool = false
+    of endpoint: WebhookEndpoint, _ services: LoopServices
   ) async throws(Refusal) -> JSONObject {
     let healths = try await readHealths(of: [endpoint.id], services)
-    var members = members(of: endpoint, health: healths.first ?? WebhookHealth())
-    if withSecret { members["secret"] = .string(endpoint.secret.text) }
+    return members(of: endpoint, health: healths.first ?? WebhookHealth())
+  }
+
+  private static func members(withSecretOf endpoint: WebhookEndpoint, health: WebhookHealth) -> JSONObject {
+    var members = members(of: endpoint, health: health)
+    members["secret"] = .string(endpoint.secret.text)
     return members
   }
 
