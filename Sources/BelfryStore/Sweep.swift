@@ -16,13 +16,15 @@ struct SpaceDates: Decodable {
 }
 
 extension RecordTable {
-  /// True if a record of the table is over: it has expired, or is of a former member who can see nothing
-  /// after the floor. Unreadable records are kept.
-  func isOver(_ text: String, floor: MessageID, nowMilliseconds now: Int64) -> Bool {
+  /// True if a record of the table is over: it has expired, or is of a former member who is told of no loss any more. Unreadable
+  /// records are kept.
+  func isOver(_ text: String, _ bounds: SweepBounds) -> Bool {
     if self == .former {
-      return MemberRecord(text: text)?.isForgotten(retentionFloor: floor, nowMilliseconds: now) ?? false
+      return MemberRecord(text: text)?.isForgotten(
+        retentionFloor: bounds.forgotten, nowMilliseconds: bounds.nowMilliseconds) ?? false
     }
-    return expires && ExpiringText(text: text).map { $0.expiresAtMilliseconds <= now } ?? false
+    return expires
+      && ExpiringText(text: text).map { $0.expiresAtMilliseconds <= bounds.nowMilliseconds } ?? false
   }
 }
 

@@ -83,6 +83,41 @@ import Testing
     }
   }
 
+  /// The account was away when a notification came to a server, and when it lost the server.
+  @Test(arguments: [false, true]) func aLossInAServerThatIsGoneIsTold(isRemoved: Bool) async throws {
+    try await withRedisServer { redis in
+      try await withReader(of: redis.url) { reader, store in
+        let (server, eve): (EntityID, AccountID) = (7, "eve")
+        let runner = OperationRunner(store: store, limits: Limits())
+        let app = Actor(account: nil, isTrusted: true)
+        _ = try await runner.run(
+          CreateServer(id: server, defaultChannel: 1, owner: eve, actor: Actor(account: eve), name: "s"))
+        _ = try await runner.run(AddMembers(server, actor: app, accounts: [Self.bob], requestId: "r"))
+        try await relay(store)
+        let cursor = try await cursorOfBob(reader, store)
+        var content = NotificationContent(type: Catalogue.custom.code, toType: .server)
+        content.serverId = server
+        let send = try #require(try SendNotification.sends(content, by: app, generatedClientId: "m").first)
+        let missed = try #require(try await runner.run(send).commit?.ids.first)
+        if isRemoved {
+          _ = try await runner.run(RemoveServer(server, actor: Actor(account: eve)))
+        } else {
+          _ = try await runner.run(KickMembers(server, actor: app, accounts: [Self.bob]))
+        }
+        try await relay(store)
+        let retention = Limits().retentionMilliseconds
+        let partitions = [SpaceID.server(server), .personal(Self.bob)].map { store.partitions.holding($0) }
+        for (passed, isTold) in [(retention, true), (2 * retention, false)] {
+          for partition in partitions {
+            try await store.sweep(partition, nowMilliseconds: missed.unixMilliseconds + passed + 60_000)
+          }
+          #expect(try await tells(missed, behind: cursor, reader) == isTold)
+        }
+        #expect(try await store.index(of: Self.bob).isEmpty)
+      }
+    }
+  }
+
   @Test func whatIsLostIsForgottenAfterOneMoreRetention() {
     var limits = Limits()
     limits.retentionMilliseconds = 10_000
@@ -116,8 +151,12 @@ import Testing
     let app = Actor(account: nil, isTrusted: true)
     let sends = try SendNotification.sends(content, by: app, generatedClientId: name)
     let done = try await OperationRunner(store: store, limits: Limits()).run(try #require(sends.first))
-    for partition in try await store.partitionsToRelay() { try await store.relayOutbox(of: partition) }
+    try await relay(store)
     return try #require(done.commit?.ids.first)
+  }
+
+  private func relay(_ store: RedisStore) async throws {
+    for partition in try await store.partitionsToRelay() { try await store.relayOutbox(of: partition) }
   }
 }
 
@@ -142,6 +181,7 @@ extension RedisStore {
     call.append(account.text)
     call.append("0")
     call.append(floor.streamForm)
+    call.append(MessageID.zero.streamForm)
     _ = try await checked([call], at: "test")
   }
 }

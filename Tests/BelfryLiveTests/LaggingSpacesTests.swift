@@ -217,6 +217,21 @@ import Testing
     }
   }
 
+  /// The cursor has passed a lost entry by an entry of another space, before the index had learned of the space.
+  @Test func whatWasLostInALaggingSpaceIsTold() async throws {
+    try await withLaggingStage { stage in
+      let missed = try #require(try await stage.missJoining([stage.servers[0]]).first)
+      let last = try stage.send(to: stage.known)
+      try await stage.openAndSettle { $0.held.contains(last) }
+      stage.client.cut()
+      relay(stage.memory)
+      stage.memory.clockMilliseconds += Limits().retentionMilliseconds + 1_000
+      stage.memory.sweep(SpaceID.server(stage.known).partition)
+      try await stage.openAndSettle { $0.gaps > 0 }
+      #expect(stage.client.gapRanges.contains { $0.from < missed && missed <= $0.to })
+    }
+  }
+
   /// There is no room left for a direct message whose second entry the index has learned of.
   @Test func theSecondEntryOfADirectMessageIsShownOnce() async throws {
     try await withLaggingStage { stage in

@@ -57,7 +57,7 @@ import Testing
     try await withBroker { broker, _ in
       let now = try await broker.store.nowMilliseconds()
       let long = MessageID(
-        unixMilliseconds: now - broker.store.limits.retentionMilliseconds - 60_000,
+        unixMilliseconds: now - 2 * broker.store.limits.retentionMilliseconds - 60_000,
         partition: space.partition, sequence: 1
       ).streamForm
       let stay = "m \(long),\(long)"

@@ -62,9 +62,10 @@ import Testing
       let floor = broker.store.limits.retentionFloor(
         nowMilliseconds: try await broker.store.nowMilliseconds())
       let long = MessageID(
-        unixMilliseconds: floor.unixMilliseconds - 60_000, partition: space.partition, sequence: 1)
+        unixMilliseconds: floor.unixMilliseconds - broker.store.limits.retentionMilliseconds - 60_000,
+        partition: space.partition, sequence: 1)
       let lately = MessageID(
-        unixMilliseconds: floor.unixMilliseconds + 60_000, partition: space.partition, sequence: 1)
+        unixMilliseconds: floor.unixMilliseconds - 60_000, partition: space.partition, sequence: 1)
       let table = layout.table(TableAddress(space, .former)).text
       var gone = ["HSET", table]
       for number in 0..<1_500 { gone += ["gone\(number)", "m \(long.streamForm),\(long.streamForm)"] }

@@ -66,7 +66,8 @@ local function drop_empty_log(prefix, space, last, lost, floor, forgotten)
   if is_forgotten then redis_call('HDEL', partition_key(prefix), space) end
 end
 
--- sweep_space: trims one log. Gives the first entry left ('' if none) and the length of each table.
+-- sweep_space: trims one log. Gives the first entry left ('' if none), the length of each table, and the last entry that was
+-- lost ('' if none).
 local function sweep_space(keys, arguments)
   local prefix = open_partition(keys)
   local space, floor, entries_max, forgotten = arguments[1], arguments[2], tonumber(arguments[3]), arguments[4]
@@ -85,7 +86,7 @@ local function sweep_space(keys, arguments)
   for index = 5, #arguments do
     lengths[index - 4] = redis_call('HLEN', table_key(prefix, space, arguments[index]))
   end
-  return { first and first[1] or '', lengths }
+  return { first and first[1] or '', lengths, lost or '' }
 end
 
 -- One step of a scan: removes the fields of a hash for which `is_to_go(field, text)`. Gives the next cursor.
@@ -129,8 +130,8 @@ local function note_lost(prefix, space, id)
   redis_call('HSET', partition_key(prefix), space, end_text(last, later_of(lost, id)))
 end
 
--- sweep_index: removes spaces that the account left, and direct messages, in which nothing can be seen any
--- more.
+-- sweep_index: removes direct messages before `floor`, in which nothing can be seen any more, and spaces that the account left
+-- before `forgotten`. The account is told of what was lost there for one more retention, by the space's own log.
 --
 -- A direct message that is still in the index was not read. Without it no reader looks at its space, so the
 -- loss is noted in the personal space: at the id that the index took for the message, or at the message's own
@@ -139,13 +140,13 @@ end
 -- told of the loss in each answer.
 local function sweep_index(keys, arguments)
   local prefix = open_partition(keys)
-  local account, cursor, floor = unpack(arguments, 1, 3)
+  local account, cursor, floor, forgotten = unpack(arguments, 1, 4)
   local last_low = know_partition(keys).number * SEQUENCES + SEQUENCES - 1
   local directs, left, lost = 0, 0, nil
   local next_cursor = sweep_hash(spaces_key(prefix, account), cursor, function(space, entry)
     local kind, version, added_at = string.match(entry, '^(%a+) (%d+%-%d+) (%d+%-%d+)')
     local is_direct = string.sub(space, 1, 7) == 'direct:'
-    local is_to_go = version and (kind == 'left' or is_direct) and is_before(version, floor)
+    local is_to_go = version and (is_direct and is_before(version, floor) or kind == 'left' and is_before(version, forgotten))
     if is_direct then
       if is_to_go then directs = directs + 1 else left = left + 1 end
       if is_to_go then lost = later_of(lost, later_of(added_at, id_text(ms_of(version), last_low))) end

@@ -23,7 +23,7 @@ extension MemoryStore {
       let lost = logs[space]?.entries.last { $0.id < floor || oldest.contains($0.id) }
       if let lost { noteLost(through: lost.id, in: space) }
       remove(from: space) { $0.id < floor || oldest.contains($0.id) }
-      sweepFormerMembers(of: space, floor)
+      sweepFormerMembers(of: space, forgotten)
       trimWhatAllHaveRead(of: space, floor)
       if isOver(space, forgotten) { retire(space) } else { restoreIndexes(of: space) }
     }
@@ -36,7 +36,7 @@ extension MemoryStore {
       partitions.holding(key.space) != partition || clockMilliseconds < send.expiresAtMilliseconds
     }
     for account in indexes.keys where partitions.holding(.personal(account)) == partition {
-      sweepIndex(of: account, floor)
+      sweepIndex(of: account, floor, forgotten)
     }
     for account in readStates.keys where partitions.holding(.personal(account)) == partition {
       var state = readState(of: account)
@@ -99,11 +99,11 @@ extension MemoryStore {
     tables[updates] = tables[updates]?.filter { id, _ in left.contains(id) }
   }
 
-  private func sweepFormerMembers(of space: SpaceID, _ floor: MessageID) {
+  private func sweepFormerMembers(of space: SpaceID, _ forgotten: MessageID) {
     let address = TableAddress(space, .former)
     tables[address] = tables[address]?.filter { _, text in
       guard let member = MemberRecord(text: text) else { return true }
-      return !member.isForgotten(retentionFloor: floor, nowMilliseconds: clockMilliseconds)
+      return !member.isForgotten(retentionFloor: forgotten, nowMilliseconds: clockMilliseconds)
     }
   }
 
@@ -118,8 +118,8 @@ extension MemoryStore {
   /// - Parameter forgotten: losses before it are no longer told.
   private func isOver(_ space: SpaceID, _ forgotten: MessageID) -> Bool {
     guard (logs[space]?.entries ?? []).isEmpty else { return false }
-    if space.kind == .direct { return logs[space]?.lostThrough ?? .zero < forgotten }
-    return space.kind.hasMembers && dates(of: space)?.removedAt != nil
+    guard logs[space]?.lostThrough ?? .zero < forgotten else { return false }
+    return space.kind == .direct || space.kind.hasMembers && dates(of: space)?.removedAt != nil
   }
 
   private func dates(of space: SpaceID) -> SpaceDates? {
@@ -141,12 +141,13 @@ extension MemoryStore {
     for table in tables.keys where table.space == space { tables[table] = nil }
   }
 
-  /// A direct message, or a space the account has left, goes once nothing in it can still be seen. A direct message that is
-  /// in the index was not read: an account that comes back is told by the personal space that it is lost. The loss is not
+  /// A space the account has left goes once no loss in it is told any more, and a direct message once nothing in it can still be
+  /// seen. A direct message that is in the index was not read: an account that comes back is told by the personal space that it is lost. The loss is not
   /// noted beyond the partition's last id: a reader who has come to the end stands there, and would be told in each answer.
-  private func sweepIndex(of account: AccountID, _ floor: MessageID) {
+  private func sweepIndex(of account: AccountID, _ floor: MessageID, _ forgotten: MessageID) {
     let personal = SpaceID.personal(account)
-    for (space, entry) in indexes[account] ?? [:] where entry.version < floor {
+    for (space, entry) in indexes[account] ?? [:]
+    where entry.version < (space.kind == .direct ? floor : forgotten) {
       guard space.kind == .direct || !entry.isMember else { continue }
       indexes[account]?[space] = nil
       guard space.kind == .direct else { continue }

@@ -72,13 +72,13 @@ extension RedisStore {
   // MARK: Accounts
 
   private func sweepAccounts(_ spaces: [SpaceID], _ bounds: SweepBounds) async throws(StoreError) {
-    let steps: [(StoreFunction, String)] = [
-      (.sweepIndex, bounds.floor.streamForm), (.sweepRead, bounds.floor.text),
-      (.sweepDelivered, String(limits.retentionMilliseconds)),
+    let steps: [(StoreFunction, [String])] = [
+      (.sweepIndex, [bounds.floor.streamForm, bounds.forgotten.streamForm]),
+      (.sweepRead, [bounds.floor.text]),
+      (.sweepDelivered, [String(limits.retentionMilliseconds)]),
     ]
-    for (step, bound) in steps {
-      try await run(
-        spaces.map { SweepScan(step, in: layout.partition(of: $0), through: [$0.name], [bound]) })
+    for (step, ends) in steps {
+      try await run(spaces.map { SweepScan(step, in: layout.partition(of: $0), through: [$0.name], ends) })
     }
   }
 
@@ -101,7 +101,9 @@ extension RedisStore {
     let states = try reading(at: "sweep spaces") { () throws(RedisError) in
       try zip(spaces, replies).map { space, reply throws(RedisError) in try SweptSpace(space, reply) }
     }
-    let over = try await spacesThatAreOver(among: states.filter { $0.first == .zero }.map(\.space))
+    // A removed space is kept until its losses are no longer told.
+    let empty = states.filter { $0.first == .zero && $0.lost < bounds.forgotten }
+    let over = try await spacesThatAreOver(among: empty.map(\.space))
     let left = states.filter { over[$0.space] == nil }
     try await run(
       left.filter { $0.tables.contains(.updates) }.map {
@@ -291,13 +293,16 @@ private struct SweptSpace {
   var space: SpaceID
   /// The first entry left; zero if there is none.
   var first: MessageID
+  /// The last entry that was lost; zero if none was.
+  var lost: MessageID
   /// The tables that have records.
   var tables: Set<RecordTable>
 
   init(_ space: SpaceID, _ reply: RedisReply) throws(RedisError) {
     self.space = space
-    let parts = try reply.array(count: 2)
+    let parts = try reply.array(count: 3)
     first = try parts[0].bytes().isEmpty ? .zero : parts[0].messageID()
+    lost = try parts[2].bytes().isEmpty ? .zero : parts[2].messageID()
     tables = []
     for (table, length) in zip(space.kind.countedTables, try parts[1].array()) where try length.integer() > 0
     {

@@ -31,7 +31,7 @@ extension RedisStore {
             try reply.scanned()
           }
           let over = records.filter {
-            table.table.isOver($0.1, floor: bounds.floor, nowMilliseconds: bounds.nowMilliseconds)
+            table.table.isOver($0.1, bounds)
           }
           for first in stride(from: 0, to: over.count, by: Self.removalsPerCall) {
             removals.append(
