@@ -182,6 +182,17 @@ import Testing
       #expect(bodies(again) == ["5"] && again["gap"] == nil)
       // With the cursor from before, nobody knows what the log had in between.
       #expect(try log.page("?after=\(start)")["gap"] != nil)
+      // The log is empty at the end, and so it is after another entry has come and gone. The sweep notes the loss.
+      try broker.redis.command("UNLINK", key)
+      let end = try cursor(try log.page("?after=\(try cursor(again))"))
+      let sixth = try #require(MessageID(try log.send("6")))
+      try broker.redis.command("UNLINK", key)
+      let (hash, space) = (key.replacing(#/log:.*/#, with: "partition"), "server:\(log.server)")
+      let last = try broker.redis.command("HGET", hash, space)
+      try broker.redis.command("HSET", hash, space, "\(last) \(last)")
+      let told = try log.page("?after=\(end)")["gap"]
+      #expect(try #require(told?["from"]?.text.flatMap { MessageID($0) }) < sixth)
+      #expect(try #require(told?["to"]?.text.flatMap { MessageID($0) }) >= sixth)
     }
   }
 }
