@@ -136,9 +136,10 @@ extension BelfryError {
   }
 
   /// The error of several tries of one request. If an earlier try may have been carried out, the refusal of the last one
-  /// does not mean that nothing was done.
+  /// does not mean that nothing was done. Neither does a token that has expired between the two: the broker refuses it before it
+  /// looks for the work. Other refusals that last come from that look.
   func after(_ earlier: BelfryError) -> BelfryError {
-    guard earlier.leavesOutcomeOpen, mayPass, !leavesOutcomeOpen else { return self }
+    guard earlier.leavesOutcomeOpen, mayPass || status == 401, !leavesOutcomeOpen else { return self }
     var error = self
     if code == .transport {
       error.nothingWasSent = false

@@ -46,6 +46,10 @@ import Testing
     let later = refused.after(BelfryError(.transport, "reset"))
     #expect(later.code == .transport)
     #expect(later.leavesOutcomeOpen)
+    // The token may have expired between two tries.
+    let lost = BelfryError(.transport, "reset")
+    #expect(BelfryError(.unauthorized, "expired", status: 401).after(lost).code == .unknownOutcome)
+    #expect(BelfryError(.forbidden, "no", status: 403).after(lost).code == .forbidden)
   }
 
   @Test func `an error says what happened and what to do`() {

@@ -22,9 +22,9 @@ export class BelfryError extends Error {
   }
 
   /** The error of several tries of one request: where an earlier one may have been carried out, the last one's refusal does
-      not mean that nothing was done. */
+      not mean that nothing was done. Neither does a token that has expired between the two. */
   after(earlier) {
-    if (earlier === undefined || this.leavesOutcomeOpen || !this.mayPass) return this;
+    if (earlier === undefined || this.leavesOutcomeOpen || !(this.mayPass || this.status === 401)) return this;
     if (this.code === "transport") {
       this.nothingWasSent = false;
       return this;

@@ -64,6 +64,7 @@ test("an unknown outcome has the id to send again with", () => {
   const later = refusal(503, undefined, '{"code":"unavailable","detail":"away"}');
   assert.deepEqual([later.after(error).code, later.after(undefined).code], ["unknownOutcome", "unavailable"]);
   assert.equal(refusal(403, undefined, '{"code":"muted"}').after(error).code, "muted");
+  assert.equal(refusal(401, undefined, '{"code":"unauthorized"}').after(error).code, "unknownOutcome");
   const refused = new BelfryError("transport", "refused", { nothingWasSent: true });
   assert.equal(refused.leavesOutcomeOpen, false);
   const last = refused.after(error);

@@ -104,6 +104,29 @@ class WithBroker(unittest.TestCase):
         self.assertEqual(until(feed, Counts).counts["unread"], 0)
         feed.close()
 
+    def test_close_wakes_a_thread_that_waits_for_an_answer(self):
+        asked, over = threading.Event(), threading.Event()
+
+        def silent(connection, number):
+            request_of(connection)
+            asked.set()
+            over.wait(60)
+
+        with Server(silent) as server:
+            feed = BelfryClient(server.url, "t").notifications()
+            found = []
+            thread = threading.Thread(target=lambda: found.append(list(feed)))
+            thread.start()
+            self.assertTrue(asked.wait(20))
+            feed.close()
+            # By itself the client waits for 45 seconds.
+            thread.join(30)
+            is_awake = not thread.is_alive()
+            over.set()
+            thread.join()
+        self.assertTrue(is_awake)
+        self.assertEqual(found, [[]])
+
     def test_a_broker_that_ends_in_order_is_left_and_come_back_to(self):
         feed = self.client("bob").notifications()
         until(feed, Connected)

@@ -84,6 +84,7 @@ class ReadingTests(unittest.TestCase):
         later = refusal(503, None, b'{"code":"unavailable","detail":"away"}')
         self.assertEqual((later.after(error).code, later.after(None).code), ("unknownOutcome", "unavailable"))
         self.assertEqual(refusal(403, None, b'{"code":"muted"}').after(error).code, "muted")
+        self.assertEqual(refusal(401, None, b'{"code":"unauthorized"}').after(error).code, "unknownOutcome")
         refused = BelfryError("transport", "refused", nothing_was_sent=True)
         self.assertFalse(refused.leaves_outcome_open)
         last = refused.after(error)

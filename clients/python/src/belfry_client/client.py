@@ -1,8 +1,9 @@
 """The client: sending, receiving, marking read, subscribing."""
 import json
+import socket
 import ssl
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
@@ -158,13 +159,15 @@ class BelfryClient:
 
     # For feeds
 
-    def open_feed(self, after: str | None, with_counts: bool) -> Stream:
+    def open_feed(
+        self, after: str | None, with_counts: bool, on_wire: Callable[[socket.socket], None]
+    ) -> Stream:
         # Compression would make a proxy hold events back until it has a block of them.
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         if after is not None:
             headers["Last-Event-ID"] = after
         request = Request("GET", f"{_NOTIFICATIONS}/stream", {"counts": 1 if with_counts else None}, headers)
-        return self._transport.open_stream(request, self._transport.timing.stream_silence_seconds)
+        return self._transport.open_stream(request, self._transport.timing.stream_silence_seconds, on_wire)
 
     def forget_token(self, token: str) -> None:
         self._tokens.forget(token)

@@ -55,8 +55,8 @@ class BelfryError(Exception):
 
     def after(self, earlier: "BelfryError | None") -> "BelfryError":
         """The error of several tries of one request: where an earlier one may have been carried out, the last one's refusal
-        does not mean that nothing was done."""
-        if earlier is None or self.leaves_outcome_open or not self.may_pass:
+        does not mean that nothing was done. Neither does a token that has expired between the two."""
+        if earlier is None or self.leaves_outcome_open or not (self.may_pass or self.status == 401):
             return self
         if self.code == "transport":
             self.nothing_was_sent = False

@@ -1,20 +1,23 @@
 """Everything unread, then what happens as it happens."""
+import socket
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import random
 from types import TracebackType
 from typing import Protocol
 
 from .errors import BelfryError
 from .events import Connected, Disconnected, FeedEvent, Kicked, feed_event
-from .http import Stream
+from .http import Stream, hang_up
 from .policy import ReconnectPolicy
 from .server_sent_events import EVENT_BYTES_MAX, EventTooLong, Item, Position, Retry, ServerSentEvent, ServerSentEventParser
 
 
 class StreamSource(Protocol):
-    def open_feed(self, after: str | None, with_counts: bool) -> Stream: ...
+    def open_feed(
+        self, after: str | None, with_counts: bool, on_wire: Callable[[socket.socket], None]
+    ) -> Stream: ...
 
     def forget_token(self, token: str) -> None: ...
 
@@ -35,6 +38,8 @@ class NotificationFeed(Iterator[FeedEvent]):
         self.cursor = after
         self._source, self._with_counts, self._policy = source, with_counts, policy
         self._stream: Stream | None = None
+        # The socket of a connection whose answer is yet to come.
+        self._wire: socket.socket | None = None
         self._parser = ServerSentEventParser()
         self._arrived: deque[Item] = deque()
         # What the client itself has to tell, after all that arrived.
@@ -76,6 +81,8 @@ class NotificationFeed(Iterator[FeedEvent]):
             self._closed.set()
             if self._stream is not None:
                 self._stream.hang_up()
+            elif self._wire is not None:
+                hang_up(self._wire)
 
     def __enter__(self) -> "NotificationFeed":
         return self
@@ -104,10 +111,13 @@ class NotificationFeed(Iterator[FeedEvent]):
 
     def _connect(self) -> None:
         try:
-            stream = self._source.open_feed(self.cursor, self._with_counts)
+            stream = self._source.open_feed(self.cursor, self._with_counts, self._wired)
         except BelfryError as error:
             self._failed(error)
             return
+        finally:
+            with self._lock:
+                self._wire = None
         self._was_answered = True
         with self._lock:
             self._stream = stream
@@ -116,6 +126,12 @@ class NotificationFeed(Iterator[FeedEvent]):
         if not self._is_known_connected:
             self._remarks.append(Connected())
         self._is_known_connected = True
+
+    def _wired(self, wire: socket.socket) -> None:
+        with self._lock:
+            self._wire = wire
+            if self._closed.is_set():
+                hang_up(wire)
 
     def _read(self, stream: Stream) -> None:
         try:

@@ -106,10 +106,16 @@ class Transport:
                     raise error from last
                 time.sleep(self.timing.backoff.pause(failures, floor, random()))
 
-    def open_stream(self, request: Request, silence_seconds: float) -> "Stream":
+    def open_stream(
+        self, request: Request, silence_seconds: float, on_wire: Callable[[socket.socket], None]
+    ) -> "Stream":
+        """`on_wire` gets the socket before the answer comes, which may take long."""
         def attempt(token: str) -> Stream:
             connection = self.connection()
             try:
+                with Lost(self.url, nothing_was_sent=True):
+                    connection.connect()
+                on_wire(connection.sock)
                 answer, wire = self._exchange(request, connection, token, silence_seconds)
                 if answer.status != 200:
                     raise refusal(answer.status, answer.headers.get("Retry-After"), _problem(answer, self._body(answer)))
@@ -228,15 +234,20 @@ class Stream:
             return self._answer.read1(64 * 1024)
 
     def hang_up(self) -> None:
-        """Wakes whoever reads."""
-        try:
-            self._wire.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
+        """Wakes the thread that reads."""
+        hang_up(self._wire)
 
     def close(self) -> None:
         self._answer.close()
         self._connection.close()
+
+
+def hang_up(wire: socket.socket) -> None:
+    """Wakes a thread that waits for the socket."""
+    try:
+        wire.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
 
 
 def _problem(answer: http.client.HTTPResponse, body: bytes) -> bytes:
