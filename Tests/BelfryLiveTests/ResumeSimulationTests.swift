@@ -22,8 +22,7 @@ import Testing
     arguments: TestEnvironment.runs(
       of: "ResumeSimulationTests/everyEntryOnceInOrder", count: TestEnvironment.steps(or: 10 * steps)))
   func everyEntryOnceInOrder(run: SeededRun) throws {
-    for simulation in 0..<(run.count + Self.steps - 1) / Self.steps {
-      let seed = run.seed &+ UInt64(simulation)
+    for seed in run.simulationSeeds(stepsEach: Self.steps) {
       let failures = try failures(seed: seed)
       #expect(
         failures.isEmpty, "BELFRY_SEED=\(seed) BELFRY_STEPS=1: \(failures.prefix(3).joined(separator: "; "))")

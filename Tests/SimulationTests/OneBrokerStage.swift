@@ -68,7 +68,7 @@ actor OneBrokerStage {
   private func perform(_ steps: Int, in scope: LoopScope) async throws -> [String] {
     let broker = SimulatedBroker(on: loop, in: scope, redis: Self.redis, limits)
     defer { broker.close() }
-    try await found(at: broker)
+    try await createServers(at: broker)
     for step in 0..<steps {
       if calls < Self.callsMost {
         scope.start { [self] in await act(step, at: broker) }
@@ -81,7 +81,7 @@ actor OneBrokerStage {
     return try await settle(at: broker, in: scope)
   }
 
-  private func found(at broker: SimulatedBroker) async throws {
+  private func createServers(at broker: SimulatedBroker) async throws {
     for (number, id) in Self.serverIDs.enumerated() {
       guard let channel = EntityID(Int64(100_000 + number)) else { continue }
       let create = CreateServer(

@@ -12,8 +12,7 @@ import Testing
     arguments: TestEnvironment.runs(
       of: "OneBrokerTests/allIsShownOnce", count: TestEnvironment.steps(or: 2 * steps)))
   func allIsShownOnce(run: SeededRun) throws {
-    for simulation in 0..<(run.count + Self.steps - 1) / Self.steps {
-      let seed = run.seed &+ UInt64(simulation)
+    for seed in run.simulationSeeds(stepsEach: Self.steps) {
       let failures = try Self.play(seed: seed)
       #expect(
         failures.isEmpty, "BELFRY_SEED=\(seed) BELFRY_STEPS=1: \(failures.prefix(3).joined(separator: "; "))")

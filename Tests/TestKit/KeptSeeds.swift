@@ -8,6 +8,11 @@ package struct SeededRun: Sendable, Equatable, CustomStringConvertible {
   package init(seed: UInt64, count: Int) { (self.seed, self.count) = (seed, count) }
 
   package var description: String { "\(count) from seed \(seed)" }
+
+  /// The seeds of simulations with so many steps each, as many as the run has steps for. The last one is played to its end.
+  package func simulationSeeds(stepsEach steps: Int) -> [UInt64] {
+    (0..<(count + steps - 1) / steps).map { seed &+ UInt64($0) }
+  }
 }
 
 /// The seeds that once found something. `Tests/seeds.txt` says how its lines are written.

@@ -209,7 +209,7 @@ export class BelfryError extends Error {
   readonly callbackCode?: string;
   /** Of a send: under which id it was tried, so that it can be sent again. */
   readonly messageClientId?: string;
-  /** Of a batch that failed as a whole: its notifications with their `messageClientId`s. Send these again, and each is sent once. */
+  /** Set if a batch failed as a whole: its notifications with their `messageClientId`s. Send these again, and each is sent once. */
   notifications?: NewNotification[];
   /** True if no connection was made, so that the broker cannot have had the request. */
   readonly nothingWasSent: boolean;

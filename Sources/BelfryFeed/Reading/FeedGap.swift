@@ -47,8 +47,8 @@ extension FeedSnapshot {
     var gap: FeedGap?
     // In a space that the index has learned of since, the reader stands where its membership begins, however far the cursor has
     // come in other spaces of the partition.
-    let isKnown = cursor.indexed > .zero && !cursor.isStartingOver
-    let cursor = isKnown ? cursor.withRoomForAll(in: self) : cursor
+    let knowsIndex = cursor.indexed > .zero && !cursor.isStartingOver
+    let cursor = knowsIndex ? cursor.withRoomForAll(in: self) : cursor
     for (space, _, lostThrough) in ends where lostThrough > .zero && lostThrough >= promised {
       let place = max(
         cursor.position(in: space, partitions), view.read.watermark(of: space, partitions))

@@ -44,7 +44,7 @@ final class HandshakeSet {
       let handshake = try Handshake(descriptor, from: client, on: server.loop) { [unowned self] in queue($0) }
       handshake.position = all.count
       all.append(handshake)
-      while let first = silent.first, !isSilent(first) { silent.popFirst() }
+      dropFirstThatSpoke()
       silent.append(handshake)
     } catch {
       // The kernel has no memory for another.
@@ -115,15 +115,16 @@ final class HandshakeSet {
     begun.append(handshake)
   }
 
-  private func isSilent(_ handshake: Handshake) -> Bool {
-    !handshake.isClosed && handshake.transport == nil
+  /// Has the queue begin with a client that has sent nothing.
+  private func dropFirstThatSpoke() {
+    while let first = silent.first, first.isClosed || first.transport != nil { silent.popFirst() }
   }
 
   /// Ends the oldest handshake of a client that has sent nothing, since an honest client sends its first message at once. One
   /// that is new stays, because that message is on its way, until many are silent.
   /// - Returns: false if there is none.
   func endLongestSilent() -> Bool {
-    while let oldest = silent.first, !isSilent(oldest) { silent.popFirst() }
+    dropFirstThatSpoke()
     guard let oldest = silent.first else { return false }
     let areMany = (all.count - begunCount) * 4 > server.openConnections
     guard areMany || oldest.acceptedAt + HTTPLimits.newTime <= server.loop.now else { return false }

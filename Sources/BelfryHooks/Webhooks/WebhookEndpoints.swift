@@ -53,11 +53,11 @@ package final class WebhookEndpoints: Sendable {
     let kept = try await store.webhooks().compactMap { id, record in
       WebhookEndpoint(id: id, record: record).map { Kept(endpoint: $0, record: record) }
     }
-    take(kept, version: version, lookedAt: now)
+    replaceKept(by: kept, version: version, lookedAt: now)
   }
 
   /// - Parameter lookedAt: when Redis was asked, at the earliest. The answer to a later look is not replaced.
-  func take(_ found: [Kept], version: String?, lookedAt: ContinuousClock.Instant) {
+  private func replaceKept(by found: [Kept], version: String?, lookedAt: ContinuousClock.Instant) {
     content.withLock { content in
       if let latest = content.lookedAt, latest > lookedAt { return }
       content = Content(

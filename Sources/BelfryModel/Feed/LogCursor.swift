@@ -21,13 +21,15 @@ package struct LogCursor: Sendable, Hashable {
   /// True if entries after the place may have been trimmed.
   ///
   /// A log is trimmed from its beginning. So nothing is missing while the entry at the place is there, and nothing is
-  /// missing if exactly the entries were trimmed that the reader had passed.
+  /// missing if exactly the entries were trimmed that the reader had passed. The counts begin again with a log that was trimmed
+  /// to nothing, and then a loss beyond the place tells.
   ///
   /// - Parameters:
   ///   - isPlaceKept: whether the log still has the entry at the place.
   ///   - trimmedCount: how many entries of the log were trimmed.
-  package func mayMissEntries(isPlaceKept: Bool, trimmedCount: Int64) -> Bool {
-    !isPlaceKept && trimmedCount != appendedCount
+  ///   - lostThrough: the last entry that was trimmed and may be unread; zero if none was.
+  package func mayMissEntries(isPlaceKept: Bool, trimmedCount: Int64, lostThrough: MessageID) -> Bool {
+    !isPlaceKept && trimmedCount != appendedCount || lostThrough > place
   }
 }
 

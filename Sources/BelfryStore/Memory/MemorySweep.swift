@@ -142,8 +142,9 @@ extension MemoryStore {
   }
 
   /// A space the account has left goes once no loss in it is told any more, and a direct message once nothing in it can still be
-  /// seen. A direct message that is in the index was not read: an account that comes back is told by the personal space that it is lost. The loss is not
-  /// noted beyond the partition's last id: a reader who has come to the end stands there, and would be told in each answer.
+  /// seen. A direct message that is in the index was not read: an account that comes back is told by the personal space that it
+  /// is lost. The loss is not noted beyond the partition's last id: a reader who has come to the end stands there, and would be
+  /// told in each answer.
   private func sweepIndex(of account: AccountID, _ floor: MessageID, _ forgotten: MessageID) {
     let personal = SpaceID.personal(account)
     for (space, entry) in indexes[account] ?? [:]

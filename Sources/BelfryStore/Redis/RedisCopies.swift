@@ -118,8 +118,8 @@ extension RedisStore {
   /// without one at two sweeps.
   func endStrayReaders(of partition: Partition) async throws(StoreError) {
     let before = strayReaders.removeValue(forKey: partition) ?? []
-    let reply = try await pipeline([RedisCommand("SMEMBERS", layout.copyReaders(partition))], at: "webhooks")[
-      0]
+    let question = RedisCommand("SMEMBERS", layout.copyReaders(partition))
+    let reply = try await pipeline([question], at: "webhooks")[0]
     let readers = try reading(at: "webhooks") { () throws(RedisError) in
       try reply.array().map { name throws(RedisError) in CopyReader(text: try name.string()) }
     }

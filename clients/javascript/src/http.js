@@ -128,7 +128,7 @@ export class Transport {
   }
 }
 
-/** What the promise gives, unless the caller cancels before: a function that fetches tokens may hang. */
+/** The value of the promise, unless the caller cancels before: a function that fetches tokens may hang. */
 function unlessAborted(signal, promise) {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {

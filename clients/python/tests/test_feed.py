@@ -119,7 +119,7 @@ class WithBroker(unittest.TestCase):
             thread.start()
             self.assertTrue(asked.wait(20))
             feed.close()
-            # By itself the client waits for 45 seconds.
+            # Otherwise the client waits for 45 seconds.
             thread.join(30)
             is_awake = not thread.is_alive()
             over.set()

@@ -95,8 +95,8 @@ enum ServerLog {
     let request = LogRequest(space, after: cursor.place.predecessor, through: cursor.place, limit: 1)
     let isPlaceKept = try await store.entries([request])[0].isEmpty == false
     let extent = try await store.extent(ofLogOf: space)
-    if cursor.mayMissEntries(isPlaceKept: isPlaceKept, trimmedCount: extent.trimmedCount) { return true }
-    // The counts begin again with a log that was trimmed to nothing.
-    return try await store.ends(of: [space])[0].lostThrough > cursor.place
+    let lostThrough = try await store.ends(of: [space])[0].lostThrough
+    return cursor.mayMissEntries(
+      isPlaceKept: isPlaceKept, trimmedCount: extent.trimmedCount, lostThrough: lostThrough)
   }
 }

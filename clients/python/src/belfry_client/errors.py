@@ -32,7 +32,7 @@ class BelfryError(Exception):
         self.callback_code = callback_code
         #: Of a send: under which id it was tried, so that it can be sent again.
         self.message_client_id = message_client_id
-        #: Of a batch that failed as a whole: its notifications with their `messageClientId`s. Send these again, and each is
+        #: Set if a batch failed as a whole: its notifications with their `messageClientId`s. Send these again, and each is
         #: sent once.
         self.notifications: list[dict[str, object]] | None = None
         #: True if no connection was made, so that the broker cannot have had the request.

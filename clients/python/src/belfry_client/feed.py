@@ -111,7 +111,7 @@ class NotificationFeed(Iterator[FeedEvent]):
 
     def _connect(self) -> None:
         try:
-            stream = self._source.open_feed(self.cursor, self._with_counts, self._wired)
+            stream = self._source.open_feed(self.cursor, self._with_counts, self._note_wire)
         except BelfryError as error:
             self._failed(error)
             return
@@ -127,7 +127,7 @@ class NotificationFeed(Iterator[FeedEvent]):
             self._remarks.append(Connected())
         self._is_known_connected = True
 
-    def _wired(self, wire: socket.socket) -> None:
+    def _note_wire(self, wire: socket.socket) -> None:
         with self._lock:
             self._wire = wire
             if self._closed.is_set():
