@@ -51,6 +51,27 @@ import Testing
     }
   }
 
+  /// Redis undoes nothing of a function that fails. So the delivery must be possible again.
+  @Test func aDirectMessageThatFailedIsDeliveredByTheNextTry() async throws {
+    try await withBroker { broker, redis in
+      let shares = broker.store.layout.shares(at: "bob")
+      let item = OutboxItem(
+        space: .direct(1), version: Self.version(1), before: Self.version(0),
+        relays: Relays(index: [Self.joined], charged: "alice"))
+      try redis.command("SET", shares, "no hash")
+      await #expect(throws: StoreError.self) {
+        try await broker.relay(item)
+      }
+      #expect(try await broker.store.index(of: "bob").isEmpty)
+      try redis.command("DEL", shares)
+      for _ in 0..<2 {
+        try await broker.relay(item)
+        #expect(try await broker.store.index(of: "bob").map(\.space) == [.direct(1)])
+        #expect(try await broker.store.mailboxes(of: ["bob"], writtenToBy: "alice")[0].directMessages == 1)
+      }
+    }
+  }
+
   @Test func whatComesTooLateChangesNothing() async throws {
     try await withBroker { broker, _ in
       try await broker.relay(Self.left, of: space, version: Self.version(10))

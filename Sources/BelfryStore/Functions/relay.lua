@@ -85,6 +85,42 @@ local function remember(version, added_at, earlier, earlier_max)
   return table.concat(words, ' ')
 end
 
+-- Writes an entry of the index. `known` has the fields `kind`, `version`, `added_at` and `earlier` of the entry that is there.
+local function write_index_entry(prefix, account, space, kind, change, known, need_partition)
+  local key, version = spaces_key(prefix, account), change.version
+  local added_at, earlier = known.added_at, known.earlier
+  -- A feed had the space until the account left, so no cursor has to take leaving into account. But if the
+  -- index never learned that the account had joined, this change is all that it will learn of that membership
+  -- interval.
+  if kind == 'joined' or known.kind ~= 'joined' then
+    if added_at then earlier = remember(known.version, added_at, earlier, change.earlier_max) end
+    local partition = need_partition()
+    added_at = take_id(partition)
+    -- The personal space is noted even if nothing was ever appended to it: the hash of the partition is also
+    -- the list of its accounts, by which the sweep finds them.
+    note_space(partition, personal_space(account))
+    note_lagging_space(prefix, account, space, version, change.before)
+  end
+  redis_call('HSET', key, space, kind .. ' ' .. version .. ' ' .. added_at .. earlier)
+  make_room(key, change.entries_max)
+end
+
+-- Has the index learn of a direct message, once. The message leaves the index when it is read, so only its delivery key shows
+-- that the change was made before. Returns true if the message is new.
+local function deliver_direct_message(prefix, account, space, change, need_partition)
+  local key, delivery = delivered_key(prefix, account), change.version .. '/' .. space
+  if redis_call('HSETNX', key, delivery, '') == 0 then return false end
+  local is_entered, problem = pcall(function()
+    charge(prefix, account, change.charged, 1, change.retention)
+    write_index_entry(prefix, account, space, change.kind, change, { earlier = '' }, need_partition)
+    count_direct_messages(prefix, account, 1)
+  end)
+  if is_entered then return true end
+  -- Something failed, so the delivery must be possible again.
+  redis_call('HDEL', key, delivery)
+  error(problem, 0)
+end
+
 -- Tells an account's index that the account joined or left a space, or is still present there.
 -- A change that arrives after a later one does nothing, and `present` does nothing to an index that knows of
 -- the present membership interval. `invited`, or `invited` and a channel, changes the list of invitations
@@ -101,41 +137,22 @@ change_index = function(prefix, account, space, change, need_partition)
     note_invitation(prefix, account, space .. channel, change)
     return false
   end
-  local key, version = spaces_key(prefix, account), change.version
-  local known = redis_call('HGET', key, space)
-  local known_kind, known_version, added_at
-  local earlier = ''
-  if known then
-    known_kind, known_version, added_at, earlier = string.match(known, '^(%a+) (%d+%-%d+) (%d+%-%d+)([%d%- ]*)$')
-    earlier = earlier or ''
-    if known_version and not is_before(known_version, version) then return false end
-  elseif string.sub(space, 1, 7) == 'direct:' then
-    -- A direct message leaves the index when it is read, so only its delivery key shows that the change was
-    -- made before.
-    if redis_call('HSETNX', delivered_key(prefix, account), version .. '/' .. space, '') == 0 then return false end
-    count_direct_messages(prefix, account, 1)
+  local text, is_direct = redis_call('HGET', spaces_key(prefix, account), space), string.sub(space, 1, 7) == 'direct:'
+  if not text and is_direct then return deliver_direct_message(prefix, account, space, change, need_partition) end
+
+  local known, kind = { earlier = '' }, change.kind
+  if text then
+    known.kind, known.version, known.added_at, known.earlier =
+      string.match(text, '^(%a+) (%d+%-%d+) (%d+%-%d+)([%d%- ]*)$')
+    known.earlier = known.earlier or ''
+    if known.version and not is_before(known.version, change.version) then return false end
   end
-  local kind = change.kind
   if kind == 'present' then
-    if known_kind == 'joined' and is_before(change.before, known_version) then return false end
+    if known.kind == 'joined' and is_before(change.before, known.version) then return false end
     kind = 'joined'
   end
-  if string.sub(space, 1, 7) == 'direct:' then charge(prefix, account, change.charged, 1, change.retention) end
-
-  -- A feed had the space until the account left, so no cursor has to take leaving into account. But if the
-  -- index never learned that the account had joined, this change is all that it will learn of that membership
-  -- interval.
-  if kind == 'joined' or known_kind ~= 'joined' then
-    if added_at then earlier = remember(known_version, added_at, earlier, change.earlier_max) end
-    local partition = need_partition()
-    added_at = take_id(partition)
-    -- The personal space is noted even if nothing was ever appended to it: the hash of the partition is also
-    -- the list of its accounts, by which the sweep finds them.
-    note_space(partition, personal_space(account))
-    note_lagging_space(prefix, account, space, version, change.before)
-  end
-  redis_call('HSET', key, space, kind .. ' ' .. version .. ' ' .. added_at .. earlier)
-  make_room(key, change.entries_max)
+  if is_direct then charge(prefix, account, change.charged, 1, change.retention) end
+  write_index_entry(prefix, account, space, kind, change, known, need_partition)
   return true
 end
 
