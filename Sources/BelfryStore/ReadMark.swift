@@ -16,8 +16,9 @@ package struct ReadMark: Sendable, Hashable {
   package var upTo: MessageID?
   /// The ids that the other devices are told.
   package var echoed: [MessageID]
-  /// Spaces of direct messages that are read and can leave the index.
-  package var directMessages: [SpaceID]
+  /// Spaces of direct messages that can leave the index, with the id through which each is read. A later message that was
+  /// sent to the space stays.
+  package var directMessages: [SpaceID: MessageID]
   /// The device that acted, which is not told.
   package var device: DeviceID?
   /// The version of the read state that the mark was made from. If it has changed since, nothing is marked.
@@ -26,7 +27,7 @@ package struct ReadMark: Sendable, Hashable {
   /// - Parameter echoed: nil: the items.
   package init(
     items: [MessageID], covered: [MessageID] = [], watermarks: [MessageID] = [], caughtUp: [SpaceID] = [],
-    upTo: MessageID? = nil, echoed: [MessageID]? = nil, directMessages: [SpaceID] = [],
+    upTo: MessageID? = nil, echoed: [MessageID]? = nil, directMessages: [SpaceID: MessageID] = [:],
     device: DeviceID? = nil, version: Int64 = 0
   ) {
     self.items = items

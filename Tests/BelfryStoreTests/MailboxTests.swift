@@ -114,7 +114,8 @@ import Testing
       let level = try await broker.store.mailboxes(of: ["bob", "carol", "eve"], writtenToBy: "eve")
       #expect(level.map(\.directMessages) == [20, 5, 0])
 
-      let directMessages = Array(known.prefix(8))
+      let first = try await broker.store.index(of: "bob").filter { known.contains($0.space) }.prefix(8)
+      let directMessages = Dictionary(uniqueKeysWithValues: first.map { ($0.space, $0.version) })
       #expect(
         try await broker.store.marked(ReadMark(items: [], directMessages: directMessages), by: "bob") == 0)
       #expect(try await broker.store.mailboxes(of: ["bob"], writtenToBy: nil)[0].directMessages == 12)

@@ -125,8 +125,21 @@ import Testing
       for directMessage in [1, 2] as [EntityID] {
         try await broker.relay(IndexChange(.joined, ["bob"]), of: .direct(directMessage), version: 5)
       }
-      _ = try await broker.store.marked(ReadMark(items: [5], directMessages: [.direct(1)]), by: "bob")
+      _ = try await broker.store.marked(ReadMark(items: [5], directMessages: [.direct(1): 5]), by: "bob")
       #expect(try await broker.store.index(of: "bob").map(\.space) == [.direct(2)])
+    }
+  }
+
+  /// A mark that a broker made long ago reaches Redis now. The direct message was read meanwhile, and a second one was sent with
+  /// the same client id.
+  @Test func aLateMarkLeavesALaterDirectMessageInTheIndex() async throws {
+    try await withBroker { broker, _ in
+      let late = ReadMark(items: [5], directMessages: [.direct(1): 5])
+      try await broker.relay(IndexChange(.joined, ["bob"]), of: .direct(1), version: 5)
+      _ = try await broker.store.marked(late, by: "bob")
+      try await broker.relay(IndexChange(.joined, ["bob"]), of: .direct(1), version: 6)
+      _ = try await broker.store.marked(late, by: "bob")
+      #expect(try await broker.store.index(of: "bob").map(\.version) == [6])
     }
   }
 

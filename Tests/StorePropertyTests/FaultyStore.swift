@@ -86,7 +86,7 @@ final class FaultyStore: ForwardingStore {
 
   override func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome {
     var mark = mark
-    if fault == .keepsReadDirectMessages { mark.directMessages = [] }
+    if fault == .keepsReadDirectMessages { mark.directMessages = [:] }
     let outcome = store.markRead(mark, by: account)
     guard fault == .countsReadTwice, case .marked(_, let version) = outcome else { return outcome }
     return .marked(mark.items.count + mark.covered.count, version: version)

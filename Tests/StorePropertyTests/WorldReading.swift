@@ -36,7 +36,7 @@ extension World {
     }
   }
 
-  private func directMessages(_ chosen: [Seen]) -> [SpaceID] {
-    chosen.map(\.space).filter { $0.kind == .direct }
+  private func directMessages(_ chosen: [Seen]) -> [SpaceID: MessageID] {
+    Dictionary(chosen.filter { $0.space.kind == .direct }.map { ($0.space, $0.id) }, uniquingKeysWith: max)
   }
 }

@@ -26,7 +26,8 @@ struct MarkItems: Sendable {
     if unread.isEmpty { return nil }
     return ReadMark(
       items: unread.map { $0.entry.id },
-      directMessages: unread.map { $0.space }.filter { $0.kind == .direct },
+      directMessages: Dictionary(
+        unread.filter { $0.space.kind == .direct }.map { ($0.space, $0.entry.id) }, uniquingKeysWith: max),
       device: device, version: basis.view.read.version)
   }
 }

@@ -70,7 +70,9 @@ struct Marking {
   /// The direct messages that have nothing to read after the mark: all up to the id is read, whether or not there still was
   /// anything. One that was recalled or has expired, or whose log is gone, would otherwise fill the mailbox until retention ends.
   /// - Parameter single: the spaces that the watermark does not cover. A direct message there must have been found.
-  private mutating func takeDirectMessages(through id: MessageID, except single: Set<SpaceID>) -> [SpaceID] {
+  private mutating func takeDirectMessages(
+    through id: MessageID, except single: Set<SpaceID>
+  ) -> [SpaceID: MessageID] {
     let read = Set(found.map(\.space))
     let finished = directMessages.filter { space, last in
       let partition = snapshot.partition(of: space)
@@ -78,7 +80,7 @@ struct Marking {
       return last <= through && (!single.contains(space) || read.contains(space))
     }
     for space in finished.keys { directMessages[space] = nil }
-    return finished.keys.sorted { $0.key < $1.key }
+    return finished
   }
 
   private func watermarks(through id: MessageID) -> [MessageID] {

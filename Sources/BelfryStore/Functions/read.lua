@@ -136,13 +136,17 @@ local function count_direct_messages(prefix, account, more)
   if redis_call('HINCRBY', key, 'directMessages', more) <= 0 then redis_call('HDEL', key, 'directMessages') end
 end
 
--- A direct message that was read leaves the index, unless a second entry was sent to it; then the sweep removes it.
+-- A direct message that was read leaves the index, unless a second entry was sent to it; then the sweep removes it. `directs`
+-- has words of `<space>*<stream id>`: the id of the entry that was read. A mark may come so late that the message has left
+-- the index and was sent again: a later entry than the mark names stays.
 local function forget_direct_messages(prefix, account, directs)
   local key = spaces_key(prefix, account)
   local gone = {}
   for _, direct in ipairs(directs) do
-    local known = redis_call('HGET', key, direct)
-    if known and string.match(known, '^%a+ %S+ %S+$') then gone[#gone + 1] = direct end
+    local space, through = string.match(direct, '^(%S+)%*(%S+)$')
+    local known = space and redis_call('HGET', key, space)
+    local version = known and string.match(known, '^%a+ (%S+) %S+$')
+    if version and not is_before(through, version) then gone[#gone + 1] = space end
   end
   count_direct_messages(prefix, account, -call_in_chunks('HDEL', key, gone))
 end

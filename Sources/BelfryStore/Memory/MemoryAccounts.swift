@@ -128,7 +128,9 @@ extension MemoryStore {
     remove(from: personal) { state.contains($0.id, in: personal) || marked.contains($0.notificationID) }
     // A direct message's space has one entry unless a second one was sent to it. So once its entry is read,
     // it leaves the index.
-    for directMessage in mark.directMessages where indexes[account]?[directMessage]?.earlier.isEmpty == true {
+    for (directMessage, through) in mark.directMessages {
+      guard let entry = indexes[account]?[directMessage], entry.earlier.isEmpty, entry.version <= through
+      else { continue }
       indexes[account]?[directMessage] = nil
     }
     shares[account] = nil

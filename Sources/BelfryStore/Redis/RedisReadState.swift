@@ -108,7 +108,7 @@ extension RedisStore {
     call.append(list: mark.items.filter { partitions.may(home, hold: $0) }.map(\.streamForm))
     // The updates of these entries are deleted with them.
     call.append(list: (mark.items + mark.covered).filter { partitions.may(home, hold: $0) }.map(\.text))
-    call.append(list: mark.directMessages.map(\.key))
+    call.append(list: mark.directMessages.map { "\($0.key)*\($1.streamForm)" }.sorted())
     let place = "mark read of \(account)"
     let reply = try await self.call(call, at: place)
     return try reading(at: place) { () throws(RedisError) in try MarkOutcome(reply) }
