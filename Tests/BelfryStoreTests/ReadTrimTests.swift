@@ -52,15 +52,39 @@ import Testing
     }
   }
 
+  /// A failover has made bob's index forget the server, so his mark of everything passes entries that he was never shown.
+  @Test func whoseIndexForgotTheSpaceHasNotReadIt() async throws {
+    try await withBroker { broker, redis in
+      try await broker.makeServer(["bob"])
+      let id = try await broker.append("news", to: Audience(.all))
+      let ids = try await broker.log().map(\.id)
+      try redis.command("HDEL", broker.store.layout.spaces(of: "bob"), space.key)
+      _ = try await broker.store.marked(ReadMark(items: ids), by: "alice")
+      _ = try await broker.store.marked(ReadMark(items: [], watermarks: [id]), by: "bob")
+      // The first sweep restores the index, and the second trims by it.
+      for _ in 0..<2 {
+        try await broker.store.sweep(space.partition)
+        #expect(try await broker.log().last?.id == id)
+      }
+      #expect(try await broker.store.index(of: "bob").map(\.space) == [space])
+      let state = try await broker.store.readStates(of: ["bob"], among: [id])[0]
+      #expect(!state.contains(id, in: space))
+      _ = try await broker.store.marked(ReadMark(items: ids), by: "bob")
+      try await broker.store.sweep(space.partition)
+      #expect(try await broker.log().isEmpty)
+    }
+  }
+
   @Test func aDirectMessageGoesWithItsLastReader() async throws {
     try await withBroker { broker, _ in
       let directMessage = SpaceID.direct(5)
       let audience = Audience(.named, named: ["bob", "carol"])
       let id = try await broker.append("ding", to: audience, in: directMessage)
-      _ = try await broker.store.marked(ReadMark(items: [id], directMessages: [directMessage]), by: "bob")
+      _ = try await broker.store.marked(ReadMark(items: [id], directMessages: [directMessage: id]), by: "bob")
       try await broker.store.sweep(directMessage.partition)
       #expect(try await broker.log(directMessage).map(\.id) == [id])
-      _ = try await broker.store.marked(ReadMark(items: [id], directMessages: [directMessage]), by: "carol")
+      _ = try await broker.store.marked(
+        ReadMark(items: [id], directMessages: [directMessage: id]), by: "carol")
       try await broker.store.sweep(directMessage.partition)
       #expect(try await broker.log(directMessage).isEmpty)
     }

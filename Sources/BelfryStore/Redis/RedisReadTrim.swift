@@ -67,9 +67,14 @@ extension RedisStore {
     for start in stride(from: 0, to: readers.count, by: Self.readersPerStep) {
       let some = Array(readers[start..<min(start + Self.readersPerStep, readers.count)])
       let ids = prefix.entries.map(\.notificationID)
-      for (reader, read) in zip(some, try await readStates(of: some.map(\.account), among: ids)) {
-        prefix.keepOnly(readBy: LogReader(reader.account, membership: reader.membership, read: read))
-        guard prefix.entries.isEmpty else { continue }
+      // The indexes before the read states: an index that learns of the space in between makes it a lagging one.
+      let known = try await indexes(of: some, know: space, prefix.entries.first?.id ?? .zero)
+      let states = try await readStates(of: some.map(\.account), among: ids)
+      for ((reader, isKnown), read) in zip(zip(some, known), states) {
+        if isKnown {
+          prefix.keepOnly(readBy: LogReader(reader.account, membership: reader.membership, read: read))
+          guard prefix.entries.isEmpty else { continue }
+        }
         note(reader.account, of: space)
         return false
       }
@@ -84,10 +89,36 @@ extension RedisStore {
     return prefix.entries.count == Self.entriesPerStep
   }
 
+  private typealias Reader = (account: AccountID, membership: Membership)
+
+  /// True for each reader whose index knows the space. An index that a failover has made forget the space never showed its
+  /// entries, and a watermark may have passed them. The sweep restores the index later (`compareRosters`).
+  /// - Parameter first: the first entry in question. A reader who had left before it cannot see any.
+  private func indexes(
+    of readers: [Reader], know space: SpaceID, _ first: MessageID
+  ) async throws(StoreError) -> [Bool] {
+    // A direct message leaves the index of each reader who has read it.
+    if space.kind == .direct { return readers.map { _ in true } }
+    let questions = readers.map { RedisCommand("HGET", layout.spaces(of: $0.account), space.key) }
+    let place = "indexes of readers of \(space)"
+    let replies = try await pipeline(questions, at: place)
+    return try reading(at: place) { () throws(RedisError) in
+      try zip(readers, replies).map { reader, reply throws(RedisError) in
+        guard let latest = reader.membership.intervals.all.last, latest.through.map({ $0 >= first }) ?? true
+        else {
+          return true
+        }
+        guard let text = try reply.ifPresent?.bytes() else { return false }
+        let entry = IndexEntry(field: Array(space.key.utf8)[...], text: text)
+        return entry.map { latest.after < $0.version } ?? false
+      }
+    }
+  }
+
   /// Nil when a record cannot be read, so that not all readers are known.
   private func readers(
     of space: SpaceID, _ entries: [LogEntry]
-  ) async throws(StoreError) -> [(account: AccountID, membership: Membership)]? {
+  ) async throws(StoreError) -> [Reader]? {
     if space.kind == .direct {
       return Set(entries.flatMap(\.directMessageReaders)).sorted().map { ($0, .always) }
     }
@@ -96,7 +127,7 @@ extension RedisStore {
       RedisCommand("HGETALL", layout.table(TableAddress(space, $0)).text)
     }
     let replies = try await pipeline(commands, at: "readers of \(space)")
-    var readers: [(account: AccountID, membership: Membership)] = []
+    var readers: [Reader] = []
     for reply in replies {
       let words = try reading(at: "readers of \(space)") { () throws(RedisError) in
         try reply.array().map { word throws(RedisError) in try word.string() }
