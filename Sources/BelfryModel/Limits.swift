@@ -98,6 +98,8 @@ extension Limits {
   /// The most accounts muted in, allow-listed for or blocked from one channel. Such a list outlasts
   /// memberships.
   package static let accountsPerList = 10_000
+  /// The most channels of a server that an account belongs or belonged to, those that were removed within retention included.
+  package static let channelsPerMember = 1_000
   package static let messageCharacters = 512
   /// The longest mute, a year.
   package static let muteMaximumMilliseconds: Int64 = 366 * 24 * 3_600_000

@@ -18,10 +18,12 @@ struct SpaceDates: Decodable {
 extension RecordTable {
   /// True if a record of the table is over: it has expired, or is of a former member who is told of no loss any more. Unreadable
   /// records are kept.
-  func isOver(_ text: String, _ bounds: SweepBounds) -> Bool {
+  /// - Parameter channels: those of the table's server; nil if they are not known.
+  func isOver(_ text: String, _ bounds: SweepBounds, _ channels: ExistingChannels?) -> Bool {
     if self == .former {
       return MemberRecord(text: text)?.isForgotten(
-        retentionFloor: bounds.forgotten, nowMilliseconds: bounds.nowMilliseconds) ?? false
+        retentionFloor: bounds.forgotten, nowMilliseconds: bounds.nowMilliseconds, existing: channels)
+        ?? false
     }
     return expires
       && ExpiringText(text: text).map { $0.expiresAtMilliseconds <= bounds.nowMilliseconds } ?? false

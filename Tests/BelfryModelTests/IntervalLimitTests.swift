@@ -97,6 +97,43 @@ struct IntervalLimitTests {
     #expect(desk.refusal(of: enter) == nil)
   }
 
+  // MARK: Channels
+
+  /// Removed channels count until they are forgotten.
+  @Test func oneChannelTooManyIsRefused() throws {
+    var desk = try ServerDesk()
+    var member = try #require(desk.member("mia"))
+    let known = member.membership.channels.count
+    for number in 0..<(Limits.channelsPerMember - known - 1) {
+      let id = try #require(EntityID("\(1_000 + number)"))
+      member.membership.channels[id] = Membership.Channel(
+        intervals: Intervals([Interval(after: 1, through: 2)]))
+    }
+    desk.desk.texts[.member("mia", of: ServerDesk.space)] = member.text
+    try desk.carryOut(Self.create(7, with: ["mia"]))
+    let refusal = desk.refusal(of: Self.create(8, with: ["max", "mia"]))
+    #expect(
+      refusal?.code == .tooMany
+        && refusal?.detail.contains("mia belongs or belonged to 1000 channels") == true)
+    let allow = ChangeChannelList(
+      ServerDesk.server, id: 12, actor: ServerDesk.olivia, list: .allow, adds: true, accounts: ["mia"])
+    #expect(desk.refusal(of: allow)?.code == .tooMany)
+    let subscribe = SetSubscription(
+      ServerDesk.server, channel: 13, actor: ServerDesk.mia, isSubscribed: true)
+    #expect(desk.refusal(of: subscribe)?.code == .tooMany)
+    // A block is never refused.
+    let block = ChangeChannelList(
+      ServerDesk.server, id: 13, actor: ServerDesk.olivia, list: .block, adds: true, accounts: ["mia"])
+    #expect(desk.refusal(of: block) == nil)
+    #expect(desk.refusal(of: Self.create(8, with: ["max"])) == nil)
+  }
+
+  private static func create(_ id: EntityID, with members: [AccountID]) -> CreateChannel {
+    CreateChannel(
+      ServerDesk.server, id: id, actor: ServerDesk.app, name: "landing", type: .private, membership: .roster,
+      members: members)
+  }
+
   // MARK: Subscriptions
 
   @Test(arguments: [nil, 11] as [EntityID?])

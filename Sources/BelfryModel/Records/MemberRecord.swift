@@ -209,23 +209,7 @@ extension Interval {
   }
 }
 
-// MARK: - Former members
-
-extension MemberRecord {
-  /// True if the record of a former member can be removed: nothing that the account may see is within
-  /// retention, and the account is neither muted nor blocked. Leaving and waiting does not lift a mute or a
-  /// block.
-  package func isForgotten(retentionFloor: MessageID, nowMilliseconds: Int64) -> Bool {
-    let mayStillSee = membership.intervals.all.contains { $0.through.map { $0 >= retentionFloor } ?? true }
-    return !mayStillSee && !isRestrained(nowMilliseconds: nowMilliseconds)
-  }
-
-  private func isRestrained(nowMilliseconds: Int64) -> Bool {
-    rights.isMuted(nowMilliseconds: nowMilliseconds)
-      || channelMutes.values.contains { $0 > nowMilliseconds }
-      || membership.channels.values.contains { $0.blocked.current != nil }
-  }
-}
+// MARK: - Bans
 
 /// The record that an account may not join: a server's ban, or a group's or an account's block.
 package struct BanRecord: Sendable, Hashable, Codable {

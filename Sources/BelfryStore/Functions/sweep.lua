@@ -113,6 +113,21 @@ local function remove_unchanged(keys, arguments)
   return call_in_chunks('HDEL', key, gone)
 end
 
+-- replace_unchanged: replaces records by texts that the broker made of them. A record that no longer has the text that the
+-- broker read stays.
+local function replace_unchanged(keys, arguments)
+  local key = table_key(open_partition(keys), arguments[1], arguments[2])
+  local replaced = 0
+  for index = 3, #arguments, 3 do
+    local field, before, text = unpack(arguments, index, index + 2)
+    if redis_call('HGET', key, field) == before then
+      redis_call('HSET', key, field, text)
+      replaced = replaced + 1
+    end
+  end
+  return replaced
+end
+
 -- sweep_updates: removes updates of entries before the floor, a decimal id.
 local function sweep_updates(keys, arguments)
   local prefix = open_partition(keys)
@@ -271,6 +286,7 @@ register('begin_sweep', begin_sweep, FREES_MEMORY)
 register('sweep_space', sweep_space, FREES_MEMORY)
 register('trim_read', trim_read, FREES_MEMORY)
 register('remove_unchanged', remove_unchanged, FREES_MEMORY)
+register('replace_unchanged', replace_unchanged)
 register('sweep_updates', sweep_updates, FREES_MEMORY)
 register('sweep_index', sweep_index, FREES_MEMORY)
 register('sweep_read', sweep_read, FREES_MEMORY)

@@ -25,7 +25,12 @@ extension MemoryStore {
       remove(from: space) { $0.id < floor || oldest.contains($0.id) }
       sweepFormerMembers(of: space, forgotten)
       trimWhatAllHaveRead(of: space, floor)
-      if isOver(space, forgotten) { retire(space) } else { restoreIndexes(of: space) }
+      if isOver(space, forgotten) {
+        retire(space)
+      } else {
+        restoreIndexes(of: space)
+        endRemovedChannels(of: space, floor)
+      }
     }
     for table in tables.keys where partitions.holding(table.space) == partition && table.table.expires {
       tables[table] = tables[table]?.filter { _, text in
@@ -103,7 +108,26 @@ extension MemoryStore {
     let address = TableAddress(space, .former)
     tables[address] = tables[address]?.filter { _, text in
       guard let member = MemberRecord(text: text) else { return true }
-      return !member.isForgotten(retentionFloor: forgotten, nowMilliseconds: clockMilliseconds)
+      return !member.isForgotten(
+        retentionFloor: forgotten, nowMilliseconds: clockMilliseconds, existing: existingChannels(of: space))
+    }
+  }
+
+  private func existingChannels(of space: SpaceID) -> ExistingChannels {
+    let ids = (tables[TableAddress(space, .channels)] ?? [:]).keys.compactMap { EntityID($0) }
+    let last = lastID(in: partitions.holding(space))
+    return ExistingChannels(Set(ids), before: last, after: last)
+  }
+
+  private func endRemovedChannels(of space: SpaceID, _ floor: MessageID) {
+    guard outboxes[partitions.holding(space)] == nil else { return }
+    let roster = TableAddress(space, .roster)
+    tables[roster] = tables[roster]?.mapValues { text in
+      guard var member = MemberRecord(text: text) else { return text }
+      if member.membership.channels.isEmpty, member.channelMutes.isEmpty { return text }
+      member.leaveRemovedChannels(
+        existingChannels(of: space), retentionFloor: floor, nowMilliseconds: clockMilliseconds)
+      return member.text
     }
   }
 

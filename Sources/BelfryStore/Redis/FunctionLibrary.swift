@@ -125,6 +125,7 @@ enum StoreFunction: String, CaseIterable {
   case sweepSpace = "sweep_space"
   case trimRead = "trim_read"
   case removeUnchanged = "remove_unchanged"
+  case replaceUnchanged = "replace_unchanged"
   case sweepUpdates = "sweep_updates"
   case sweepIndex = "sweep_index"
   case sweepRead = "sweep_read"

@@ -16,8 +16,11 @@ extension RedisStore {
     }
   }
 
-  /// Compares some members of the partition's rosters with their indexes, and repairs these.
-  func compareRosters(of partition: Partition, _ walk: inout RosterWalk) async throws(StoreError) {
+  /// Compares some members of the partition's rosters with their indexes, and repairs these. Ends what their records say of
+  /// removed channels.
+  func compareRosters(
+    of partition: Partition, _ walk: inout RosterWalk, _ bounds: SweepBounds
+  ) async throws(StoreError) {
     let rosters = walk.rosters
     if rosters.isEmpty { return }
     let place = "rosters \(partition.number)"
@@ -31,10 +34,15 @@ extension RedisStore {
     for (space, members) in Dictionary(grouping: lost, by: \.space) {
       try await restoreIndexes(members.map(\.standing), in: space, asOf: version)
     }
+    try await endRemovedChannels(
+      in: members.map { (space: $0.space, account: $0.standing.account, text: $0.text, record: $0.record) },
+      bounds)
     walk.finish(cursors)
   }
 
-  private typealias Member = (space: SpaceID, standing: StandingMembership)
+  private typealias Member = (
+    space: SpaceID, standing: StandingMembership, text: String, record: MemberRecord
+  )
 
   /// A step of each scan. Awaited, since another partition is told of it, and must not know more than this one keeps.
   private func members(
@@ -54,7 +62,7 @@ extension RedisStore {
         guard let account = AccountID(name), let record = MemberRecord(text: text),
           let standing = StandingMembership(account, record)
         else { continue }
-        members.append((roster.space, standing))
+        members.append((roster.space, standing, text, record))
       }
     }
     return (members, cursors)

@@ -55,7 +55,7 @@ extension RedisStore {
       let left = try await self.sweepSpaces(spaces, bounds)
       walk.offer(left)
     }
-    try await compareRosters(of: partition, &walk)
+    try await compareRosters(of: partition, &walk, bounds)
     rosterWalks[partition] = walk
   }
 
@@ -109,8 +109,9 @@ extension RedisStore {
       left.filter { $0.tables.contains(.updates) }.map {
         .throughUpdates(of: $0.space, in: layout.partition(of: $0.space), bounds, $0.first)
       })
-    try await removeRecordsThatAreOver(from: left.flatMap(\.judgedTables), bounds)
-    try await sweepChannels(of: left.filter { $0.tables.contains(.channels) }.map(\.space), bounds)
+    let channels = try await existingChannels(of: left.filter(\.mayNameChannels).map(\.space))
+    try await removeRecordsThatAreOver(from: left.flatMap(\.judgedTables), bounds, channels)
+    try await sweepChannels(channels, bounds)
     try await trimWhatAllHaveRead(
       left.filter { $0.first > .zero }.map { ($0.space, $0.first) }, bounds.floor,
       nowMilliseconds: bounds.nowMilliseconds)
@@ -118,13 +119,15 @@ extension RedisStore {
     return left.map(\.space)
   }
 
-  private func sweepChannels(of spaces: [SpaceID], _ bounds: SweepBounds) async throws(StoreError) {
-    let channels = try await channels(of: spaces)
-    let tables = zip(spaces, channels).flatMap { space, channels in
-      channels.flatMap { RecordTable.of($0) }.filter(\.expires).map { TableAddress(space, $0) }
+  private func sweepChannels(
+    _ channels: [SpaceID: ExistingChannels], _ bounds: SweepBounds
+  ) async throws(StoreError) {
+    let tables = channels.flatMap { space, channels in
+      channels.ids.flatMap { RecordTable.of($0) }.filter(\.expires).map { TableAddress(space, $0) }
     }
     let lengths = try await counts(tables)
-    try await removeRecordsThatAreOver(from: zip(tables, lengths).filter { $1 > 0 }.map(\.0), bounds)
+    try await removeRecordsThatAreOver(
+      from: zip(tables, lengths).filter { $1 > 0 }.map(\.0), bounds, channels)
   }
 
   /// The spaces that were removed, with the settings that say so.
@@ -138,16 +141,6 @@ extension RedisStore {
       over[address.tableAddress.space] = text
     }
     return over
-  }
-
-  private func channels(of spaces: [SpaceID]) async throws(StoreError) -> [[EntityID]] {
-    let commands = spaces.map { RedisCommand("HKEYS", layout.table(TableAddress($0, .channels))) }
-    let replies = try await pipeline(commands, at: "channels")
-    return try reading(at: "channels") { () throws(RedisError) in
-      try replies.map { reply throws(RedisError) in
-        try reply.array().map { name throws(RedisError) in try name.string() }.compactMap { EntityID($0) }
-      }
-    }
   }
 
   /// Removes a space that its owner has removed and in which nothing is left to see. It leaves its members'
@@ -180,11 +173,12 @@ extension RedisStore {
       unlist.append(DirectoryPlace(space, createdAtMilliseconds: dates.createdAt).text)
       _ = try await checked([unlist], at: place)
     }
-    let channels = try await channels(of: [space])[0]
+    let channels = try await existingChannels(of: [space])[space]?.ids ?? []
     var drop = layout.call(.dropSpace, in: layout.partition(of: space))
     drop.append(space.key)
     drop.append(settings)
-    drop.append(contentsOf: (RecordTable.ofSpace + channels.flatMap { RecordTable.of($0) }).map(\.name))
+    drop.append(
+      contentsOf: (RecordTable.ofSpace + channels.sorted().flatMap { RecordTable.of($0) }).map(\.name))
     _ = try await checked([drop], at: place)
   }
 
@@ -308,6 +302,11 @@ private struct SweptSpace {
     {
       tables.insert(table)
     }
+  }
+
+  /// True if records of the space name channels, which may have been removed.
+  var mayNameChannels: Bool {
+    tables.contains(.channels) || space.kind == .server && tables.contains(.former)
   }
 
   /// The tables whose records the model judges.

@@ -11,8 +11,9 @@ extension RedisStore {
   private static let removalsPerCall = 200
 
   /// Reads the tables a step at a time, lets the model judge each record, and removes those that are over.
+  /// - Parameter channels: those of servers, as far as they are known.
   func removeRecordsThatAreOver(
-    from tables: [TableAddress], _ bounds: SweepBounds
+    from tables: [TableAddress], _ bounds: SweepBounds, _ channels: [SpaceID: ExistingChannels]
   ) async throws(StoreError) {
     var rest = tables[...]
     while !rest.isEmpty {
@@ -30,9 +31,7 @@ extension RedisStore {
           let (next, records) = try reading(at: "sweep \(table.space)") { () throws(RedisError) in
             try reply.scanned()
           }
-          let over = records.filter {
-            table.table.isOver($0.1, bounds)
-          }
+          let over = records.filter { table.table.isOver($0.1, bounds, channels[table.space]) }
           for first in stride(from: 0, to: over.count, by: Self.removalsPerCall) {
             removals.append(
               removal(of: over[first..<min(first + Self.removalsPerCall, over.count)], from: table))

@@ -51,10 +51,23 @@ extension Draft<ServerRecord> {
       let refusal = Refusal.noRoom(in: roster, of: space)
       try grow(roster, atMost: most, else: refusal)
     }
+    try requireRoom(for: id, in: member, of: account)
     try begin(
       &member.membership.channels[id, default: .init()].intervals, "\(account) has been in channel \(id)")
     set(member, for: account, seesOtherwise: true)
     change(.channelMember(account, channel: id, of: space), to: MessageID.beforeThisCommit.streamForm)
+  }
+
+  /// Refuses one more channel in a record that names many. A send reads the whole record of its sender, and a feed those of its
+  /// account.
+  /// - Throws: `tooMany`.
+  func requireRoom(for id: EntityID, in member: MemberRecord, of account: AccountID) throws(Refusal) {
+    let most = Limits.channelsPerMember
+    guard member.membership.channels[id] == nil, member.membership.channels.count >= most else { return }
+    throw Refusal(
+      .tooMany,
+      "\(account) belongs or belonged to \(most) channels of server \(space.name), which is the limit; Belfry forgets a removed channel after the retention time"
+    )
   }
 
   /// Removes a member from the channel's roster. The member still sees the announcements of this commit, and

@@ -104,6 +104,7 @@ package struct ChangeChannelList: SpaceOperation {
     try draft.changeMember(account, seesOtherwise: true) { draft, member throws(Refusal) in
       switch list {
       case .allow:
+        if adds { try draft.requireRoom(for: id, in: member, of: account) }
         try draft.set(
           &member.membership.channels[id, default: .init()].allowed, to: adds,
           "\(account) has been on the allow list of channel \(id)")

@@ -92,6 +92,7 @@ extension Draft<ServerRecord> {
     guard !channel.hasRoster || member.isIn(id) else {
       throw Refusal(.notMember, "you are not in channel \(id)", field: "channelId")
     }
+    if isSubscribed { try requireRoom(for: id, in: member, of: try actingAccount()) }
     var membership = member.membership.channels[id] ?? Membership.Channel()
     try set(&membership.subscription, to: isSubscribed, "you have been subscribed to channel \(id)")
     member.membership.channels[id] = membership.isEmpty ? nil : membership
