@@ -28,16 +28,33 @@ def read_seconds(text):
     return seconds
 
 
-def divide_tests(tests, seconds, count):
-    """Gives each shard its suites: the longest first, always to the shard that has least so far. The same tests and the same
-    seconds give the same shards on every machine."""
-    units = sorted({unit_of(test) for test in tests}, key=lambda unit: (-seconds.get(unit, UNKNOWN_SECONDS), unit))
+# The part of the time that is left for the shards which begin when others have ended.
+LATER = 0.25
+
+
+def divide_tests(tests, seconds, at_once):
+    """Gives the shards in the order in which they begin, each as its suites. As many as run at once have the long suites. As
+    many smaller ones follow, so that the processors have work until the end although no suite takes as long as it did before.
+    The same tests and the same seconds give the same shards on every machine."""
+    def took(unit):
+        return seconds.get(unit, UNKNOWN_SECONDS)
+
+    units = sorted({unit_of(test) for test in tests}, key=lambda unit: (-took(unit), unit))
+    later, rest = [], LATER * sum(map(took, units))
+    while len(units) > at_once and took(units[-1]) <= rest:
+        rest -= took(units[-1])
+        later.insert(0, units.pop())
+    return share_suites(units, took, at_once) + share_suites(later, took, at_once)
+
+
+def share_suites(units, took, count):
+    """Gives each shard its suites: the longest first, always to the shard that has least so far."""
     shards = [[] for _ in range(count)]
     loads = [0.0] * count
     for unit in units:
         index = loads.index(min(loads))
         shards[index].append(unit)
-        loads[index] += seconds.get(unit, UNKNOWN_SECONDS)
+        loads[index] += took(unit)
     return [shard for shard in shards if shard]
 
 

@@ -24,7 +24,7 @@ import plan  # noqa: E402
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SECONDS = os.path.join(ROOT, "Tests", "seconds.txt")
 # Most tests wait for brokers, clocks and clusters. So eight processes take hardly more from two processors than one.
-SHARDS = 8
+SHARDS_AT_ONCE = 8
 # A shard takes some three minutes, and three times as long next to busy loops.
 SHARD_LIMIT_SECONDS = 900
 ALONE_LIMIT_SECONDS = 300
@@ -106,19 +106,20 @@ def run_shards(binary, folder):
     with open(SECONDS, encoding="utf-8") as file:
         seconds = plan.read_seconds(file.read())
     tests = list_tests(binary)
-    parts = plan.divide_tests(tests, seconds, SHARDS)
+    parts = plan.divide_tests(tests, seconds, SHARDS_AT_ONCE)
     print(f"{len(tests)} tests in {len(parts)} shards; the logs are in {folder}", flush=True)
-    shards = []
+    shards, under_way = [], []
     try:
-        for number, units in enumerate(parts, 1):
-            shards.append(Shard(binary, folder, f"shard-{number}", ["--filter", plan.filter_of_suites(units)]))
-        waiting = list(shards)
-        while waiting:
-            for shard in waiting[:]:
+        while len(shards) < len(parts) or under_way:
+            while len(shards) < len(parts) and len(under_way) < SHARDS_AT_ONCE:
+                options = ["--filter", plan.filter_of_suites(parts[len(shards)])]
+                shards.append(Shard(binary, folder, f"shard-{len(shards) + 1}", options))
+                under_way.append(shards[-1])
+            for shard in under_way[:]:
                 if shard.process.poll() is None and time.monotonic() < shard.begun + SHARD_LIMIT_SECONDS:
                     continue
                 shard.wait(SHARD_LIMIT_SECONDS)
-                waiting.remove(shard)
+                under_way.remove(shard)
                 outcome = Outcome(shard.events)
                 failed = len(outcome.issues) + len(outcome.unended)
                 print(f"{shard.name}: {len(outcome.passed)} passed, {failed} failed, in {shard.took:.0f} s"

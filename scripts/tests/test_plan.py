@@ -17,6 +17,17 @@ class PlanTests(unittest.TestCase):
             for test in self.TESTS:
                 self.assertEqual(sum(bool(re.search(filter_of_suites(shard), test)) for shard in shards), 1, test)
 
+    def test_short_suites_come_later(self):
+        tests = [f"A.Suite{number}/one()" for number in range(40)]
+        seconds = {f"A.Suite{number}": 40 - number for number in range(40)}
+        shards = divide_tests(tests, seconds, 4)
+        self.assertEqual(len(shards), 8)
+        loads = [sum(seconds[unit] for unit in shard) for shard in shards]
+        self.assertAlmostEqual(sum(loads[4:]) / sum(loads), 0.25, delta=0.05)
+        self.assertLess(max(loads[:4]) - min(loads[:4]), 20)
+        longest = max(seconds[unit] for shard in shards[4:] for unit in shard)
+        self.assertTrue(all(seconds[unit] > longest for shard in shards[:4] for unit in shard))
+
     def test_a_name_that_begins_like_another_is_another(self):
         self.assertIsNone(re.search(filter_of_suites(["A.Slow"]), "A.SlowReader/one()"))
 
