@@ -14,7 +14,9 @@ package enum SharedFields {
     "requestId", .requestName,
     "the id of the invitation or application, or the account that is invited or that applies"
   ).needed
-  package static let token = Field("token", .request, "the `token` of the invitation to the stage").needed
+  package static let token = Field(
+    "token", .request, "the `token` in the invitation to the stage, notification 404"
+  ).needed
   package static let code = Field("code", .code, "the invite code").needed
   package static let fileId = Field("fileId", .id, "the shared file").needed
   package static let messageServerId = Field("messageServerId", .message, "the notification").needed

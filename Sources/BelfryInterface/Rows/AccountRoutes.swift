@@ -11,8 +11,8 @@ package enum AccountRoutes {
 
   private static let autoAccept = Field(
     "autoAcceptInvitation", .flag,
-    "whether the accounts that `mayAdd` allows may add this account at once even to a group whose invitees "
-      + "must accept"
+    "whether accounts that may add this account without asking (`mayAdd`) may do so even in a group with "
+      + "`inviteNeedConfirm` true"
   )
   private static let mayWrite = Field(
     "mayWrite", Kind<AccountRecord.Circle>.choice, "the accounts that may send to the account directly")

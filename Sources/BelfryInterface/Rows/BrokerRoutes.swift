@@ -179,7 +179,8 @@ extension BrokerRoutes {
       "sends that a callback silenced: they were answered as if sent, and nobody received them"),
     .always(
       "failed", .count,
-      "requests to callbacks that got no usable answer; if there was no decision, `onFailure` decided"),
+      "requests to callbacks that failed or got an invalid answer; `onFailure` decided, except that an `allow` with an invalid patch was refused"
+    ),
     .always(
       "skipped", .count,
       "requests not made because the callback had just failed too often; `onFailure` decided instead"),

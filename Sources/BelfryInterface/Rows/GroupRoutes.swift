@@ -14,7 +14,7 @@ package enum GroupRoutes {
     "style", Kind<GroupStyle>.choice, "how accounts join, and whether everybody can find it")
   private static let inviteNeedConfirm = Field(
     "inviteNeedConfirm", .flag,
-    "whether all invitees must accept; otherwise those join at once whose option `mayAdd` allows it")
+    "whether all invitees must accept; otherwise invitees whose option `mayAdd` allows it join at once")
   private static let maxMembers = Field(
     "maxMembers", .integer(1...1_000_000), "the maximum number of members")
   private static let invitees = Field(

@@ -15,7 +15,7 @@ package enum ServerRoutes {
 
   private static let inviteMode = Field(
     "inviteMode", Kind<InviteMode>.choice,
-    "whether all invitees must accept (0), or those join at once whose option `mayAdd` allows it (1)")
+    "0: all invitees must accept; 1: invitees whose option `mayAdd` allows it join at once")
   private static let applyMode = Field(
     "applyMode", Kind<ApplyMode>.choice, "whether applicants join at once (0) or need approval (1)")
   private static let membersMayInvite = Field(

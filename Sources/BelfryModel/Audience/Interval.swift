@@ -114,7 +114,7 @@ extension Refusal {
   fileprivate static func tooOften(_ what: String, _ most: Int) -> Refusal {
     Refusal(
       .tooMany,
-      "\(what) too often: the limit is \(most) times within the retention time. Try again when the first of these times is longer ago than that"
+      "\(what) too often: at most \(most) times within the retention time. Try again when the first of them is older than the retention time"
     )
   }
 }
