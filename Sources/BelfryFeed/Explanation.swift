@@ -109,7 +109,7 @@ extension FeedReader {
       return Explanation(
         visible: false, reason: Visibility.Exclusion.read.rawValue,
         detail:
-          "\(view.account) and all its other receivers have marked it read, so it is no longer kept.",
+          "Everybody it was for has marked it read, \(view.account) too, so it is no longer kept.",
         facts: facts)
     }
     if let space = snapshot.spaceTrimmed(through: id) {

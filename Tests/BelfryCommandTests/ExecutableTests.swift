@@ -91,7 +91,9 @@ import Testing
     (["server", "hand-over", "12", "bob"], "Hand over: server 12, bob?"),
     (["group", "hand-over", "56", "bob"], "Hand over: group 56, bob?"),
     (["room", "remove-member", "78", "bob"], "Remove the attendee: room 78, bob?"),
-    (["room", "leave", "78", "--as", "bob"], "Leave: room 78, bob?"),
+    (
+      ["room", "leave", "78", "--as", "bob"], "Leave; if the host leaves, the room is deleted: room 78, bob?"
+    ),
     (["server", "leave", "12"], "ACCID or --as is needed: the token names no account"),
     (["webhook", "replay", "12", "--from", "yesterday"], "or a time (\"2026-12-24 18:00\""),
     (["unread", "--wait", "5m"], "between 0 s and 1 min"),

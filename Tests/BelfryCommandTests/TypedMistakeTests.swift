@@ -167,7 +167,7 @@ import Testing
     (["account", "end", "phone"], #"{"ended":2}"#, "ended the streams of the device: device phone\n"),
     (
       ["read", "77"], #"{"read":0}"#,
-      "0 marked read: each was read before, or the account has no notification"
+      "0 marked read: each was read before, is hidden by the preferences"
     ),
     (["read", "--up-to", "all"], #"{"read":0}"#, "0 marked read: nothing up to there was unread\n"),
     (

@@ -13,6 +13,7 @@ package struct ObjectFields {
 
   /// Reads a body, or one line of a body, that is one object.
   package init(of body: [UInt8], in range: Range<Int>? = nil) throws(Refusal) {
+    if range == nil, body.isEmpty { throw .emptyBody }
     path = ""
     rest = try JSONParser.members(of: body, in: range ?? body.startIndex..<body.endIndex)
   }

@@ -35,7 +35,7 @@ package struct RequestParts: Sendable {
   mutating func value(of form: RouteBody) throws(Refusal) -> JSONValue {
     if body.isEmpty {
       if form.mayBeLeftOut { return [:] }
-      throw .invalid("$", "is empty: this request needs a JSON object as its body")
+      throw .emptyBody
     }
     let value = try JSONParser.value(of: body)
     guard case .object(let fields) = value else { return value }
@@ -53,4 +53,8 @@ package struct RequestParts: Sendable {
     }
     return fields
   }
+}
+
+extension Refusal {
+  static let emptyBody = Refusal.invalid("$", "is empty: this request needs a JSON object as its body")
 }

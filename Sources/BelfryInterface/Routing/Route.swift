@@ -142,8 +142,10 @@ package struct OwnCommand: Sendable {
   package let done: String
   package let question: String
 
-  static func leaving(_ name: String, _ summary: String, done: String) -> OwnCommand {
-    OwnCommand(name: name, summary: summary, done: done, question: "Leave")
+  static func leaving(
+    _ name: String, _ summary: String, done: String, question: String = "Leave"
+  ) -> OwnCommand {
+    OwnCommand(name: name, summary: summary, done: done, question: question)
   }
 }
 

@@ -132,7 +132,8 @@ extension RoomRoutes {
     options: RouteOptions(
       command: "room remove-member", done: "removed the attendee", question: "Remove the attendee",
       ownCommand: .leaving(
-        "room leave", "Leave a room; if its host leaves, the room is deleted", done: "left the room")))
+        "room leave", "Leave a room; if its host leaves, the room is deleted", done: "left the room",
+        question: "Leave; if the host leaves, the room is deleted")))
   package static let hands = endpoint(
     .get, room + "/hands", .token, "room hands", "List the raised hands in a room", path: roomId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],

@@ -118,7 +118,7 @@ final class LoopServices {
     guard let seconds = limits.take(count, pace, of: account, now: loop.now) else { return }
     throw Refusal(
       .rateLimited,
-      "too fast: \(account) is limited to \(limits.pace(pace)), and this request counts as \(count) of them",
+      "too fast: \(account) is limited to \(limits.pace(pace)), and earlier requests have used them up; a request counts as several if it names several accounts, and this one as \(count)",
       retryAfterSeconds: seconds)
   }
 

@@ -45,7 +45,7 @@ extension Command {
     guard count == 0 else { return "\(count) marked read" }
     return isUpTo
       ? "0 marked read: nothing up to there was unread"
-      : "0 marked read: each was read before, or the account has no notification with this id"
+      : "0 marked read: each was read before, is hidden by the preferences of the account, or is no notification for it"
   }
 
   /// The most the broker takes at a time.

@@ -103,7 +103,7 @@ enum TimeText {
         ? DurationText.input(seconds: Int(number))
         : Date(timeIntervalSince1970: Double(number)).formatted(.iso8601)
       return (
-        "a bare number means milliseconds since 1970, and \(text) lies before 2001. Add a unit, or write a date",
+        "a bare number means milliseconds since 1970, and \(text) lies before 2001. Add a unit, or write a date with a time",
         meant
       )
     }
