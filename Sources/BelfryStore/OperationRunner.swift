@@ -266,7 +266,7 @@ extension OperationRunner {
 
 extension StoreError {
   package var refusal: Refusal {
-    if mayBeDone { return .unknownOutcome }
+    if mayBeDone { return code == .accessRefused ? .halfwayForWantOfARight : .unknownOutcome }
     return switch code {
     case .unavailable:
       Refusal(.unavailable, "Redis cannot be reached; try again", retryAfterSeconds: 1)

@@ -48,6 +48,13 @@ static inline long easy_status(CURL *easy) {
   return status;
 }
 
+// The verdict of OpenSSL on the peer's certificate, an X509_V_ERR_… of openssl/x509_vfy.h.
+static inline long easy_certificate_verdict(CURL *easy) {
+  long verdict = 0;
+  curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &verdict);
+  return verdict;
+}
+
 static inline long long easy_uploaded_bytes(CURL *easy) {
   curl_off_t count = 0;
   curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &count);

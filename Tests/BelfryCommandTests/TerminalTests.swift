@@ -194,7 +194,8 @@ import Testing
       ]
     }
     let quiet = try Executable().run("tail", "--url", "\(server.url)")
-    #expect(quiet.err.hasPrefix("belfry: connected; nothing unread yet\n"), "\(quiet.err)")
-    #expect(try !Executable().run("tail", "--json", "--url", "\(server.url)").err.contains("nothing unread"))
+    #expect(quiet.err.hasPrefix("belfry: connected; nothing has come yet\n"), "\(quiet.err)")
+    #expect(
+      try !Executable().run("tail", "--json", "--url", "\(server.url)").err.contains("nothing has come"))
   }
 }

@@ -42,14 +42,24 @@ import Testing
     }
   }
 
+  /// Redis answered at once, so nobody should look for a slow network.
+  @Test func aRefusalHalfwayNamesTheRight() {
+    var error = StoreError(.accessRefused, "NOPERM", at: "commit")
+    error.mayBeDone = true
+    #expect(error.refusal.code == .unknownOutcome)
+    #expect(error.refusal.detail.contains("(NOPERM), so the request may or may not have been carried out"))
+  }
+
   /// The page for operators says which rights a broker needs.
   @Test func theRightsOfTheDocumentationSuffice() async throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let page = try String(contentsOf: root.appendingPathComponent("docs/operations.md"), encoding: .utf8)
-    let rules = try #require(page.firstMatch(of: #/`ACL SETUSER belfry on >PASSWORD ([^`]*)`/#)?.1)
+    let rules = try #require(
+      page.firstMatch(of: #/redis-cli ACL SETUSER belfry on '>PASSWORD' ([^`]*)```/#)?.1)
     try await withBroker { _, redis in
-      let words = rules.split(whereSeparator: \.isWhitespace).map(String.init)
+      let words = rules.filter { $0 != "'" && $0 != "\\" }.split(whereSeparator: \.isWhitespace).map(
+        String.init)
       // The last one is for this test.
       try redis.command(["ACL", "SETUSER", "default", "reset", "on", "nopass"] + words + ["+acl"])
       #expect(try findMissingRights(redis) == [])

@@ -178,9 +178,7 @@ import Foundation
     if let refusal { return refusal }
     let words = unsafe String(cString: curl_easy_strerror(result))
     return switch result {
-    // The authority is unknown, or the certificate is for another host or has expired.
-    case CURLE_PEER_FAILED_VERIFICATION:
-      makeFailure(saying: "the broker's certificate is not trusted: \(words)")
+    case CURLE_PEER_FAILED_VERIFICATION: makeFailure(saying: certificateComplaint(words))
     case CURLE_SSL_CONNECT_ERROR:
       makeFailure(saying: "the TLS handshake failed, perhaps because this port speaks plain HTTP: \(words)")
     case CURLE_SSL_CACERT_BADFILE:
@@ -190,6 +188,19 @@ import Foundation
     default: makeFailure(saying: words)
     }
   }
+
+  /// - Parameter words: libcurl's. They do not say if the authority is unknown or the certificate is for another host.
+  private func certificateComplaint(_ words: String) -> String {
+    switch unsafe easy_certificate_verdict(easy) {
+    case Self.notYetValid: "the broker's certificate is not valid yet, by the clock of this machine"
+    case Self.hasExpired: "the broker's certificate has expired, by the clock of this machine"
+    default: "the broker's certificate is not trusted: \(words)"
+    }
+  }
+
+  /// `X509_V_ERR_CERT_NOT_YET_VALID` and `X509_V_ERR_CERT_HAS_EXPIRED` of OpenSSL.
+  private static let notYetValid = 9
+  private static let hasExpired = 10
 
   /// A failure with these words. Its result does not show if the request was sent: if a kept connection breaks, libcurl
   /// sends the request again over a new one, and it is the new one that may be refused.

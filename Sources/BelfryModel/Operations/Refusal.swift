@@ -60,6 +60,16 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     "no answer came in time, so the request may or may not have been carried out: check before you repeat it",
     retryAfterSeconds: 1)
 
+  /// Redis stopped in the middle of a request, since the broker's user lacks a right.
+  package static let halfwayForWantOfARight = Refusal(
+    .unknownOutcome,
+    "\(wantOfARight), so the request may or may not have been carried out: check before you repeat it",
+    retryAfterSeconds: 1)
+
+  /// The first words of the refusals that a right could have prevented.
+  package static let wantOfARight =
+    "Redis does not allow this broker's user a command that it needs (NOPERM)"
+
   /// The refusal of a send by a muted account.
   ///
   /// - Parameter place: in words, such as `this server`.

@@ -56,6 +56,8 @@ enum ConfigurationFile {
         }
         values[key] = ConfiguredValue(inFile: value, place: place)
       } else if prefix.isEmpty, Setting.objects.contains(key) {
+        // As for a single setting.
+        if value == .null { continue }
         guard case .object(let inner) = value else {
           try refuse(StartError(.invalidValue, "it must be an object", at: place))
           continue
@@ -70,12 +72,15 @@ enum ConfigurationFile {
   /// The parser's refusal as an error. If the text is not JSON, the error also names the line of the byte
   /// that the parser counted.
   private static func complaint(_ refusal: Refusal, about text: [UInt8], of path: String) -> StartError {
-    let field = refusal.field ?? "$"
+    // `$` is the whole text, which is not to be searched for a dollar.
+    let isOfAll = refusal.field?.utf8.elementsEqual("$".utf8) ?? true
+    let field = isOfAll ? nil : refusal.field
     let last = refusal.detail.parts(between: " ").last
     guard let offset = last.flatMap({ Int($0) }) else {
-      return StartError(.invalidValue, "it \(refusal.detail)", at: "\(path): \(field)")
+      let place = field.map { "\(path): \($0)" } ?? path
+      return StartError(.invalidValue, "it \(refusal.detail)", at: place)
     }
     let line = text.prefix(offset).count { $0 == UInt8(ascii: "\n") } + 1
-    return StartError(.malformedFile, "\(field) \(refusal.detail) (line \(line))", at: path)
+    return StartError(.malformedFile, "\(field ?? "it") \(refusal.detail) (line \(line))", at: path)
   }
 }

@@ -235,7 +235,11 @@ extension MoveRun {
         "it is the target of a move from \(leftover.other), which no longer has a record of that move",
         at: target.place,
         advice: "run the same command with --cancel, which removes what was copied, and then without it")
-    case .arriving, .moving, .moved:
+    case .moved:
+      throw BackupError(
+        .keyspaceExists, "its keyspace was moved to \(leftover.other), and its keys are still here",
+        at: target.place, advice: "move to another Redis, or remove the keys belfry:* of this one first")
+    case .arriving, .moving:
       throw BackupError(
         .moveUnderWay, "its format record says \"\(text)\": it takes part in another move", at: target.place,
         advice: "let that move finish, or cancel it")

@@ -149,6 +149,9 @@ extension CommandFailure {
     case .transport where error.detail.contains("certificate is not trusted"):
       return
         "name its authority with --ca FILE or BELFRY_CA; the certificate has to be for the host in --url"
+    case .transport where error.detail.contains("broker's certificate"):
+      return
+        "tell the operator of the broker, whose metric belfry_tls_certificate_expiry_timestamp_seconds says when it expires"
     case .transport where error.detail.contains("file with certificate authorities"):
       return "--ca or BELFRY_CA names a file of certificates in PEM"
     case .transport where error.nothingWasSent && command?.changesSomething == true:

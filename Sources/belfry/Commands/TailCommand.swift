@@ -90,8 +90,8 @@ private struct Tail {
     guard !invocation.printsJSON, (try? await Task.sleep(for: Self.quietTime)) != nil, !hasHeard.isSet else {
       return
     }
-    let what = invocation.arguments.isSet("after") ? "nothing new yet" : "nothing unread yet"
-    invocation.console.complain("belfry: connected; \(what)")
+    // The broker may be waiting for Redis itself, so the command does not know if anything is unread.
+    invocation.console.complain("belfry: connected; nothing has come yet")
   }
 
   private mutating func print(_ event: FeedEvent) throws {

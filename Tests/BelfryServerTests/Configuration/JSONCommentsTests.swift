@@ -40,6 +40,19 @@ import Testing
     #expect(error.cause.contains("line 3"))
   }
 
+  @Test func aMistakeOfNoFieldIsOneOfTheFile() throws {
+    let error = try #require(throws: StartError.self) {
+      try ConfigurationFile.parse(Array(#"{"loops": 2,}"#.utf8), path: "belfry.json")
+    }
+    #expect(error.cause.hasPrefix("it is not JSON: it has no name in quotes"), "\(error.cause)")
+  }
+
+  @Test func aGroupThatIsNullIsNotSet() throws {
+    let text = #"{"limits": null, "tls": null, "loops": 2}"#
+    let values = try ConfigurationFile.parse(Array(text.utf8), path: "belfry.json")
+    #expect(values.count == 1)
+  }
+
   @Test(arguments: ["", "[]", "{", "null", "{}}", "\u{0}"])
   func whatIsNotOneObjectIsRefused(text: String) {
     #expect(throws: StartError.self) { try ConfigurationFile.parse(Array(text.utf8), path: "belfry.json") }

@@ -65,6 +65,15 @@ import Testing
     }
   }
 
+  /// Somebody moves back before the keys of the first move are removed.
+  @Test func aTargetThatWasMovedAway() async throws {
+    let record = MoveRecord(.moved, format: "3 64", id: "other", since: 1, other: "redis://elsewhere:6379")
+    try await expect("keyspaceExists", "moved to redis://elsewhere:6379, and its keys are still here") {
+      _, target in
+      try target.setFormat(record.text, move: "other")
+    }
+  }
+
   @Test func aSourceThatIsMovedElsewhere() async throws {
     let record = MoveRecord(.moving, format: "3 64", id: "other", since: 1, other: "redis://elsewhere:6379")
     try await expect("moveUnderWay", "--to redis://elsewhere:6379 continues the move") { source, _ in

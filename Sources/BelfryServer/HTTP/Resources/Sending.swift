@@ -146,10 +146,13 @@ enum Sending {
 extension Refusal {
   /// The refusal that names the id with which the sends can be repeated. Sends without an id are remembered
   /// by the id that was made for them.
-  fileprivate static func unknownOutcome(of sends: some Collection<SendNotification>) -> Refusal {
+  /// - Parameter cause: why nobody knows.
+  fileprivate static func unknownOutcome(
+    of sends: some Collection<SendNotification>, because cause: String = "no answer came in time"
+  ) -> Refusal {
     var refusal = Refusal(
       .unknownOutcome,
-      "no answer came in time: the notification may or may not have been sent; repeat the send with this messageClientId, and it is sent only once",
+      "\(cause): the notification may or may not have been sent; repeat the send with this messageClientId, and it is sent only once",
       retryAfterSeconds: 1)
     refusal.messageClientId = sends.first?.content.messageClientId
     return refusal
@@ -171,6 +174,9 @@ extension Result<AskedSends, Refusal> {
   fileprivate func refusal(by error: Refusal, isPartlyDone: Bool) -> Refusal {
     let isOpen = error.code == .unknownOutcome || isPartlyDone && error.code == .unavailable
     guard isOpen, case .success(let asked) = self else { return error }
+    if error == .halfwayForWantOfARight {
+      return .unknownOutcome(of: asked.sends, because: Refusal.wantOfARight)
+    }
     return .unknownOutcome(of: asked.sends)
   }
 }

@@ -18,8 +18,13 @@ enum Webhooks {
       let oldest = try await reading { () async throws(StoreError) in
         try await services.administration.oldestWaiting(id)
       }
-      // The time is that of an id, which may be seconds ahead of the clock after a restart of Redis.
-      if let oldest { members["oldestPending"] = .integer(min(oldest, WallClock.nowMilliseconds())) }
+      // The time is that of an id, which may be seconds ahead of the clock after a restart of Redis. While deliveries fail, the
+      // one that failed first is pending too.
+      if let oldest {
+        var bound = WallClock.nowMilliseconds()
+        if case .integer(let since)? = members["failingSince"] { bound = min(bound, since) }
+        members["oldestPending"] = .integer(min(oldest, bound))
+      }
       return .json(.object(members))
     },
     WebhookRoutes.update.handled(by: update),
