@@ -29,6 +29,17 @@ import Testing
     }
   }
 
+  /// A part of a keyspace may be lost, and the rest says nothing of what was there.
+  @Test func withoutTheTableOfChannelsNothingIsKnown() async throws {
+    try await withBroker { broker, redis in
+      try await broker.makeChannels([8, 9])
+      let bob = try await broker.record("bob")
+      try redis.command("DEL", broker.store.layout.table(TableAddress(space, .channels)).text)
+      try await broker.sweepEverything()
+      #expect(try await broker.record("bob") == bob)
+    }
+  }
+
   @Test func theyAreForgottenAfterRetention() async throws {
     var limits = Limits()
     limits.retentionMilliseconds = -60_000

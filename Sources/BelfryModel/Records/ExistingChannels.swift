@@ -13,10 +13,11 @@ package struct ExistingChannels: Sendable {
     (self.ids, self.before, self.after) = (ids, before, after)
   }
 
-  /// True if the channel had existed before the others were read and did not exist then.
+  /// True if the channel had existed before the others were read and did not exist then. A server always has its default channel:
+  /// if none was found, their table is missing, and nothing is known.
   /// - Parameter membership: a record's, which shows since when there was such a channel.
   fileprivate func lack(_ id: EntityID, of membership: Membership.Channel) -> Bool {
-    !ids.contains(id) && membership.all.contains { $0.after < before }
+    !ids.isEmpty && !ids.contains(id) && membership.all.contains { $0.after < before }
   }
 
   /// The end of what a record says of a removed channel. The announcements of the removal come before it.
@@ -42,7 +43,9 @@ extension MemberRecord {
       membership.channels[id]?.endWithChannel(through: existing.end)
     }
     membership.forget(before: retentionFloor)
-    channelMutes = channelMutes.filter { $0.value > nowMilliseconds || existing.ids.contains($0.key) }
+    channelMutes = channelMutes.filter {
+      $0.value > nowMilliseconds || existing.ids.isEmpty || existing.ids.contains($0.key)
+    }
   }
 
   /// True if the record of a former member can be removed: nothing that the account may see is within
