@@ -14,6 +14,7 @@ final class SimulatedBroker {
   let runner: OperationRunner
   private let store: RedisStore
   private let live: RedisLiveFeed
+  private var isClosed = false
 
   /// Called on the loop.
   init(on loop: EventLoop, in scope: LoopScope, redis: RedisEndpoint, _ limits: Limits) {
@@ -24,17 +25,21 @@ final class SimulatedBroker {
     runner = OperationRunner(store: store, limits: limits, scope: scope)
     store.start()
     live.start()
-    scope.start { [store] in
-      while (try? await loop.sleep(for: Self.relayInterval)) != nil { await Self.relay(store) }
+    scope.start { [self] in
+      while !isClosed, (try? await loop.sleep(for: Self.relayInterval)) != nil { await relay() }
     }
   }
 
-  private static func relay(_ store: RedisStore) async {
+  private func relay() async {
     guard let partitions = try? await store.partitionsToRelay() else { return }
     for partition in partitions { try? await store.relayOutbox(of: partition) }
   }
 
+  /// Does the upkeep of a partition once. It may fail, as that of a broker may.
+  func sweep(_ partition: Partition) async { try? await store.sweep(partition) }
+
   func close() {
+    isClosed = true
     live.close()
     store.close()
   }

@@ -30,7 +30,7 @@ SHARD_LIMIT_SECONDS = 900
 ALONE_LIMIT_SECONDS = 300
 # More failures than this are no accident, and to repeat them all would only delay the answer.
 SECOND_TRIES = 5
-SEEDED = re.compile(r"^(StorePropertyTests|SimulatedRedisTests|FuzzTests)\.|\.(ResumeSimulationTests|OutwardWalkTests)/")
+SEEDED = re.compile(r"^(StorePropertyTests|SimulatedRedisTests|SimulationTests|FuzzTests)\.|\.(ResumeSimulationTests|OutwardWalkTests)/")
 UNIMPORTANT_SECONDS = 1.0
 
 

@@ -8,9 +8,10 @@ import ModelSamples
 import StreamClients
 import TestKit
 
-/// Accounts that send, join, leave, mark and read streams at one broker, all at the same time. In the end another broker,
-/// which has seen nothing of it, says what each account has to see.
-actor OneBrokerStage {
+/// Accounts that send, join, leave, mark and read streams, all at the same time and at any of some brokers. Several brokers
+/// die now and then, and others take their places. In the end a broker that has seen nothing of it says what each account has
+/// to see.
+actor BrokersStage {
   private static let redis = RedisEndpoint.tcp("10.0.0.1")
   private static let serverIDs: [EntityID] = {
     let first: EntityID = 1
@@ -31,6 +32,10 @@ actor OneBrokerStage {
   /// The first is in all servers all the time, subscribes to them and marks nothing.
   private let accounts: [AccountID]
   private let clients: [Client]
+  private let brokerCount: Int
+  private var brokers: [SimulatedBroker] = []
+  /// The number of the broker that each client was at last.
+  private var places: [Int]
   private var calls = 0
   /// The acknowledged sends to all members of a server, and all that the first account was sent.
   private var acknowledged: Set<MessageID> = []
@@ -40,11 +45,12 @@ actor OneBrokerStage {
   /// The servers that each account may have left at some time. Nobody tells a client to drop what it shows of them.
   private var left: [AccountID: Set<SpaceID>] = [:]
 
-  init(on loop: EventLoop, seed: UInt64) {
-    self.loop = loop
+  init(on loop: EventLoop, brokers brokerCount: Int, seed: UInt64) {
+    (self.loop, self.brokerCount) = (loop, brokerCount)
     chance = SeededGenerator(seed: seed)
     accounts = (0..<6).compactMap { AccountID("a\($0)") }
     clients = (accounts + accounts).map { Client($0) }
+    places = clients.map { _ in 0 }
     var limits = Limits()
     limits.subscriptionThreshold = 4
     self.limits = limits
@@ -66,64 +72,79 @@ actor OneBrokerStage {
   }
 
   private func perform(_ steps: Int, in scope: LoopScope) async throws -> [String] {
-    let broker = SimulatedBroker(on: loop, in: scope, redis: Self.redis, limits)
-    defer { broker.close() }
-    try await createServers(at: broker)
+    brokers = (0..<brokerCount).map { _ in makeBroker(in: scope) }
+    defer { for broker in brokers { broker.close() } }
+    try await createServers()
     for step in 0..<steps {
-      if calls < Self.callsMost {
-        scope.start { [self] in await act(step, at: broker) }
-      }
+      if calls < Self.callsMost { scope.start { [self] in await act(step) } }
+      if brokerCount > 1, chance.oneIn(50) { replaceBroker(chance.below(brokerCount), in: scope) }
       for client in clients where chance.oneIn(3) { try client.pull(room: 64 + chance.below(1_500)) }
       try await loop.sleep(for: .milliseconds(chance.below(50)))
     }
     while calls > 0 { try await loop.sleep(for: .milliseconds(100)) }
     guard acknowledged.count > steps / 10 else { return ["only \(acknowledged) was acknowledged"] }
-    return try await settle(at: broker, in: scope)
+    return try await settle(in: scope)
   }
 
-  private func createServers(at broker: SimulatedBroker) async throws {
+  private func makeBroker(in scope: LoopScope) -> SimulatedBroker {
+    SimulatedBroker(on: loop, in: scope, redis: Self.redis, limits)
+  }
+
+  /// A broker dies with its streams, and another one starts.
+  private func replaceBroker(_ number: Int, in scope: LoopScope) {
+    for (client, place) in zip(clients, places) where place == number { client.cut() }
+    brokers[number].close()
+    brokers[number] = makeBroker(in: scope)
+  }
+
+  private func createServers() async throws {
     for (number, id) in Self.serverIDs.enumerated() {
       guard let channel = EntityID(Int64(100_000 + number)) else { continue }
       let create = CreateServer(
         id: id, defaultChannel: channel, owner: accounts[0], actor: Actor(account: accounts[0]), name: "s")
-      try await insist { () throws(Refusal) in _ = try await broker.runner.run(create) }
+      try await insist { broker throws(Refusal) in _ = try await broker.runner.run(create) }
       let subscribe = SetSubscription(
         id, channel: nil, actor: Actor(account: accounts[0]), isSubscribed: true)
-      try await insist { () throws(Refusal) in _ = try await broker.runner.run(subscribe) }
+      try await insist { broker throws(Refusal) in _ = try await broker.runner.run(subscribe) }
     }
   }
 
   // MARK: Steps
 
-  private func act(_ step: Int, at broker: SimulatedBroker) async {
+  private func act(_ step: Int) async {
     calls += 1
     defer { calls -= 1 }
     let account = chance.pick(accounts)
     let server = chance.pick(Self.serverIDs)
     do throws(Refusal) {
       switch chance.below(100) {
-      case 0..<40: try await send(step, server, account, at: broker)
-      case 40..<70: try await change(account, server, at: broker)
-      case 70..<75: open(chance.pick(clients), at: broker)
+      case 0..<40: try await send(step, server, account)
+      case 40..<70: try await change(account, server, at: chance.pick(brokers))
+      case 70..<75: open(chance.below(clients.count))
       case 75..<85: chance.pick(clients).cut()
-      default: for client in clients { open(client, at: broker) }
+      default: openAll()
       }
     } catch {
       // Refusals are answers like any other: the owner cannot be kicked, and while Redis is away nothing is done.
     }
   }
 
-  private func open(_ client: Client, at broker: SimulatedBroker) { try? client.open(broker.hub) }
+  /// Opens a stream of the client, unless it has one.
+  private func open(_ number: Int) {
+    guard !clients[number].isOpen else { return }
+    places[number] = chance.below(brokers.count)
+    try? clients[number].open(brokers[places[number]].hub)
+  }
 
-  private func send(
-    _ step: Int, _ server: EntityID, _ account: AccountID, at broker: SimulatedBroker
-  ) async throws(Refusal) {
+  private func openAll() { for number in clients.indices { open(number) } }
+
+  private func send(_ step: Int, _ server: EntityID, _ account: AccountID) async throws(Refusal) {
     var content = NotificationContent(type: 100, toType: .server)
     content.body = "\(step)"
     let isForAll = !chance.oneIn(3)
     if isForAll { content.serverId = server } else { content.toAccids = [account] }
     for send in try SendNotification.sends(content, by: app, generatedClientId: "c\(step)") {
-      let done = try await insist { () throws(Refusal) in try await broker.runner.run(send) }
+      let done = try await insist { broker throws(Refusal) in try await broker.runner.run(send) }
       guard let id = done.commit?.ids.first ?? done.duplicateOf else { continue }
       bodies[id] = content.body
       if isForAll { spaces[id] = .server(server) }
@@ -148,6 +169,7 @@ actor OneBrokerStage {
       _ = try await runner.run(subscription)
     case 17..<19: try await prefer(account, server, at: broker)
     case 19..<20: try await mark(upTo: account, at: broker)
+    case 20..<21: await broker.sweep(SpaceID.server(server).partition)
     default: try await markSome(of: account, at: broker)
     }
   }
@@ -180,28 +202,30 @@ actor OneBrokerStage {
     }
   }
 
-  /// Does it again while Redis is away, or as long as its outcome is unknown.
-  private func insist<Value>(_ work: () async throws(Refusal) -> Value) async throws(Refusal) -> Value {
+  /// Does it again while Redis is away, or as long as its outcome is unknown: each time at any broker.
+  private func insist<Value>(
+    _ work: (SimulatedBroker) async throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
     for _ in 1..<Self.triesMost {
       do throws(Refusal) {
-        return try await work()
+        return try await work(chance.pick(brokers))
       } catch  where [.unavailable, .unknownOutcome, .busy].contains(error.code) {
         try? await loop.sleep(for: .milliseconds(500))
       }
     }
-    return try await work()
+    return try await work(chance.pick(brokers))
   }
 
   // MARK: The end
 
-  private func settle(at broker: SimulatedBroker, in scope: LoopScope) async throws -> [String] {
-    let other = SimulatedBroker(on: loop, in: scope, redis: Self.redis, limits)
+  private func settle(in scope: LoopScope) async throws -> [String] {
+    let other = makeBroker(in: scope)
     defer { other.close() }
     var failures = ["it has not begun to settle"]
     for _ in 0..<60 where !failures.isEmpty {
       let fresh = accounts.map { Client($0) }
-      for client in clients { open(client, at: broker) }
-      for client in fresh { open(client, at: other) }
+      openAll()
+      for client in fresh { try? client.open(other.hub) }
       for _ in 0..<100 {
         for client in clients + fresh { try client.pull(room: 8_192) }
         try await loop.sleep(for: .milliseconds(20))

@@ -3,30 +3,38 @@ import SimulationKit
 import TestKit
 import Testing
 
-/// One broker on one Redis that dies now and then and loses nothing, over a network that breaks.
-@Suite struct OneBrokerTests {
+/// Brokers on one Redis that dies now and then and loses nothing, over a network that breaks.
+@Suite struct BrokersTests {
   /// The steps of one simulation, before everything settles.
   private static let steps = 200
 
   @Test(
     arguments: TestEnvironment.runs(
-      of: "OneBrokerTests/allIsShownOnce", count: TestEnvironment.steps(or: 2 * steps)))
-  func allIsShownOnce(run: SeededRun) throws {
+      of: "BrokersTests/oneShowsAllOnce", count: TestEnvironment.steps(or: 2 * steps)))
+  func oneShowsAllOnce(run: SeededRun) throws { try check(run, brokers: 1) }
+
+  /// Clients come back to any of three brokers, which die too.
+  @Test(
+    arguments: TestEnvironment.runs(
+      of: "BrokersTests/threeShowAllOnce", count: TestEnvironment.steps(or: 2 * steps)))
+  func threeShowAllOnce(run: SeededRun) throws { try check(run, brokers: 3) }
+
+  private func check(_ run: SeededRun, brokers: Int) throws {
     for seed in run.simulationSeeds(stepsEach: Self.steps) {
-      let failures = try Self.play(seed: seed)
+      let failures = try Self.play(seed: seed, brokers: brokers)
       #expect(
         failures.isEmpty, "BELFRY_SEED=\(seed) BELFRY_STEPS=1: \(failures.prefix(3).joined(separator: "; "))")
     }
   }
 
-  private static func play(seed: UInt64) throws -> [String] {
+  private static func play(seed: UInt64, brokers: Int) throws -> [String] {
     try Simulation.play(seed: seed) { simulation in
       let server = SimulatedRedisServer(SimulatedRedis(), in: simulation)
       let address = SimulatedAddress("10.0.0.1", 6379)
       simulation.network.listen(server, at: address)
-      let host = simulation.addHost("broker")
+      let host = simulation.addHost("brokers")
       scheduleFaults(seed, simulation, server)
-      let stage = OneBrokerStage(on: try host.makeLoop("0"), seed: seed)
+      let stage = BrokersStage(on: try host.makeLoop("0"), brokers: brokers, seed: seed)
       let notes = Notes()
       Task(executorPreference: stage.loop) { await stage.play(steps: steps, notes) }
       try simulation.run { notes.ends == 1 }
