@@ -44,6 +44,15 @@ package struct Limits: Sendable, Hashable, Codable {
   package func retentionFloor(nowMilliseconds: Int64) -> MessageID {
     MessageID(firstAtUnixMilliseconds: nowMilliseconds - retentionMilliseconds)
   }
+
+  /// One more retention back. A reader who comes later is not told any more that entries before this id are gone, so nobody needs
+  /// to know who could see them.
+  package func forgottenFloor(nowMilliseconds: Int64) -> MessageID {
+    retentionFloor(nowMilliseconds: nowMilliseconds - retentionMilliseconds)
+  }
+
+  /// The most channels of a server that a member's record names, for any number of channels that a server may have.
+  package var channelsNamedPerMember: Int { max(Self.channelsPerMember, 2 * channelsPerServer) }
 }
 
 extension Limits {
@@ -75,6 +84,8 @@ extension Limits {
   package static let leftSpacesPerAccount = 2_000
   /// The most invitations and applications that wait in one space.
   package static let requestsPerSpace = 100_000
+  /// How long the owner and the admins are not told again of an application whose words change.
+  package static let applicationPauseMilliseconds: Int64 = 10 * 60_000
   /// The most accounts that hear the answer to one invitation. The invitation's record has them, and the
   /// answer names them.
   package static let invitersPerRequest = 10

@@ -118,6 +118,40 @@ import Testing
     }
   }
 
+  /// The account was away when a notification came to a channel that was removed afterwards. Its record still says so.
+  @Test func aLossInAChannelThatIsGoneIsTold() async throws {
+    try await withRedisServer { redis in
+      try await withReader(of: redis.url) { reader, store in
+        let (server, channel, eve): (EntityID, EntityID, AccountID) = (7, 9, "eve")
+        let runner = OperationRunner(store: store, limits: Limits())
+        let (app, owner) = (Actor(account: nil, isTrusted: true), Actor(account: eve))
+        _ = try await runner.run(
+          CreateServer(id: server, defaultChannel: 1, owner: eve, actor: owner, name: "s"))
+        _ = try await runner.run(AddMembers(server, actor: app, accounts: [Self.bob], requestId: "r"))
+        _ = try await runner.run(
+          CreateChannel(
+            server, id: channel, actor: owner, name: "c", type: .private, membership: .roster,
+            members: [Self.bob]))
+        try await relay(store)
+        let cursor = try await cursorOfBob(reader, store)
+        var content = NotificationContent(type: Catalogue.custom.code, toType: .channel)
+        (content.serverId, content.channelId) = (server, channel)
+        let send = try #require(try SendNotification.sends(content, by: app, generatedClientId: "m").first)
+        let missed = try #require(try await runner.run(send).commit?.ids.first)
+        _ = try await runner.run(RemoveChannel(server, id: channel, actor: owner))
+        let partition = store.partitions.holding(.server(server))
+        let retention = Limits().retentionMilliseconds
+        // The sweep first notes the removal in bob's record, and forgets it with a later visit.
+        for passed in [0, retention + 60_000, retention + 120_000] {
+          try await store.sweep(partition, nowMilliseconds: missed.unixMilliseconds + passed)
+        }
+        let page = try await reader.page(for: Self.bob, after: cursor, limit: 10)
+        let gap = try #require(page.gap)
+        #expect(gap.from < missed && missed <= gap.to)
+      }
+    }
+  }
+
   @Test func whatIsLostIsForgottenAfterOneMoreRetention() {
     var limits = Limits()
     limits.retentionMilliseconds = 10_000

@@ -99,15 +99,17 @@ struct IntervalLimitTests {
 
   // MARK: Channels
 
-  /// Removed channels count until they are forgotten.
+  /// Removed channels count until retention has passed.
   @Test func oneChannelTooManyIsRefused() throws {
     var desk = try ServerDesk()
     var member = try #require(desk.member("mia"))
     let known = member.membership.channels.count
+    let ended = Intervals([
+      Interval(after: 1, through: MessageID(firstAtUnixMilliseconds: desk.nowMilliseconds))
+    ])
     for number in 0..<(Limits.channelsPerMember - known - 1) {
       let id = try #require(EntityID("\(1_000 + number)"))
-      member.membership.channels[id] = Membership.Channel(
-        intervals: Intervals([Interval(after: 1, through: 2)]))
+      member.membership.channels[id] = Membership.Channel(intervals: ended)
     }
     desk.desk.texts[.member("mia", of: ServerDesk.space)] = member.text
     try desk.carryOut(Self.create(7, with: ["mia"]))
@@ -121,11 +123,51 @@ struct IntervalLimitTests {
     let subscribe = SetSubscription(
       ServerDesk.server, channel: 13, actor: ServerDesk.mia, isSubscribed: true)
     #expect(desk.refusal(of: subscribe)?.code == .tooMany)
-    // A block is never refused.
+    // A block has more room.
     let block = ChangeChannelList(
       ServerDesk.server, id: 13, actor: ServerDesk.olivia, list: .block, adds: true, accounts: ["mia"])
     #expect(desk.refusal(of: block) == nil)
     #expect(desk.refusal(of: Self.create(8, with: ["max"])) == nil)
+    desk.nowMilliseconds += desk.limits.retentionMilliseconds + 1_000
+    #expect(desk.refusal(of: Self.create(8, with: ["max", "mia"])) == nil)
+  }
+
+  /// Blocks have twice as much room, and mutes as much as channels.
+  @Test func oneBlockOrMuteTooManyIsRefused() throws {
+    var desk = try ServerDesk()
+    var member = try #require(desk.member("mia"))
+    let mute = MuteInChannel(
+      ServerDesk.server, id: 13, actor: ServerDesk.olivia, accounts: ["mia"], durationMilliseconds: 1_000)
+    let block = ChangeChannelList(
+      ServerDesk.server, id: 13, actor: ServerDesk.olivia, list: .block, adds: true, accounts: ["mia"])
+    let known = member.membership.channels.count
+    let most = Limits.channelsPerMember
+    for number in 0..<(2 * most - known) {
+      let id = try #require(EntityID("\(1_000 + number)"))
+      if number < most { member.channelMutes[id] = .max }
+      member.membership.channels[id] = Membership.Channel(blocked: .since(1))
+    }
+    desk.desk.texts[.member("mia", of: ServerDesk.space)] = member.text
+    #expect(desk.refusal(of: mute)?.detail.contains("mia is muted in 1000 channels") == true)
+    #expect(desk.refusal(of: block)?.detail.contains("ban the account from the server instead") == true)
+    let one: EntityID = 1_000
+    member.channelMutes[one] = nil
+    member.membership.channels[one] = nil
+    desk.desk.texts[.member("mia", of: ServerDesk.space)] = member.text
+    #expect(desk.refusal(of: mute) == nil && desk.refusal(of: block) == nil)
+  }
+
+  /// A record has room for twice the channels that a server may have.
+  @Test func aServerWithManyChannelsHasMembersOfAll() throws {
+    var desk = try ServerDesk()
+    desk.limits.channelsPerServer = 2_000
+    var member = try #require(desk.member("mia"))
+    for number in 0..<3_990 {
+      let id = try #require(EntityID("\(1_000 + number)"))
+      member.membership.channels[id] = Membership.Channel(intervals: .since(1))
+    }
+    desk.desk.texts[.member("mia", of: ServerDesk.space)] = member.text
+    #expect(desk.refusal(of: Self.create(7, with: ["mia"])) == nil)
   }
 
   private static func create(_ id: EntityID, with members: [AccountID]) -> CreateChannel {

@@ -52,6 +52,37 @@ import Testing
     }
   }
 
+  /// A record that no longer says who was in the channel would hide what was lost in it.
+  @Test func theyAreKeptAsLongAsLossesAreTold() async throws {
+    var limits = Limits()
+    limits.retentionMilliseconds = 600_000
+    try await withBroker(limits) { broker, _ in
+      try await broker.makeChannels([8, 9])
+      _ = try await broker.runner.run(RemoveChannel(server, id: 9, actor: Self.alice))
+      try await broker.sweepEverything()
+      let removed = try #require(try await broker.log().last?.id).unixMilliseconds
+      for (passed, known) in [(900_000, [8, 9]), (1_500_000, [8])] as [(Int64, [EntityID])] {
+        try await broker.store.sweep(space.partition, nowMilliseconds: removed + passed)
+        #expect(try await broker.record("bob").membership.channels.keys.sorted() == known)
+      }
+    }
+  }
+
+  @Test func aMuteInARemovedChannelIsNone() async throws {
+    try await withBroker { broker, _ in
+      try await broker.makeChannels([8, 9])
+      for id in [8, 9] as [EntityID] {
+        _ = try await broker.runner.run(
+          MuteInChannel(
+            server, id: id, actor: Self.alice, accounts: ["bob"],
+            durationMilliseconds: Limits.muteMaximumMilliseconds))
+      }
+      _ = try await broker.runner.run(RemoveChannel(server, id: 9, actor: Self.alice))
+      try await broker.sweepEverything()
+      #expect(try await broker.record("bob").channelMutes.keys.sorted() == [8])
+    }
+  }
+
   /// Leaving does not lift a block, but a removed channel has none.
   @Test func aFormerMemberIsForgottenWithTheChannelsThatBlockedIt() async throws {
     var limits = Limits()

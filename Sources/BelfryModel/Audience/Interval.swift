@@ -15,7 +15,9 @@ package struct Interval: Sendable, Hashable {
 }
 
 /// The stretches in which something held for an account, such as its membership or a subscription, oldest first. Within
-/// retention they are complete: an interval that would be one too many is refused, and none is forgotten for it.
+/// retention they are complete: an interval that would be one too many is refused, and none is forgotten for it. Earlier ones
+/// are kept for one more retention, unless there is no room: a reader is told that an entry is gone only if the record still
+/// says that it was for that reader.
 package struct Intervals: Sendable, Hashable {
   /// How many intervals of one kind a record holds within retention; of memberships, see ``SpaceKind/intervalsMax``.
   package static let limit = 32
@@ -32,7 +34,7 @@ package struct Intervals: Sendable, Hashable {
   package var current: Interval? { all.last.flatMap { $0.through == nil ? $0 : nil } }
   package func contains(_ id: MessageID) -> Bool { all.contains { $0.contains(id) } }
 
-  /// Begins an interval unless one lasts already. Intervals that ended before `floor` are forgotten.
+  /// Begins an interval unless one lasts already. If there is no room, intervals that ended before `floor` are forgotten.
   /// - Parameters:
   ///   - most: how many intervals there may be.
   ///   - what: what held so often, for the refusal: `bob has been in server 7`.
@@ -42,7 +44,7 @@ package struct Intervals: Sendable, Hashable {
     _ what: @autoclosure () -> String
   ) throws(Refusal) {
     guard current == nil else { return }
-    forget(before: floor)
+    if all.count >= most { forget(before: floor) }
     guard all.count < most else { throw .tooOften(what(), most) }
     all.append(Interval(after: id))
   }
@@ -58,7 +60,7 @@ package struct Intervals: Sendable, Hashable {
     all.removeAll { $0.after >= id }
   }
 
-  /// Forgets the intervals that ended before `floor`, within which no entry is left. An end that only the commit will
+  /// Forgets the intervals that ended before `floor`. An end that only the commit will
   /// know (``MessageID/endOfThisCommit``) is later than any floor.
   package mutating func forget(before floor: MessageID) {
     all.removeAll { interval in interval.through.map { $0 >= .zero && $0 < floor } ?? false }
@@ -92,7 +94,7 @@ package struct Restrictions: Sendable, Hashable {
     through id: MessageID, retentionFloor floor: MessageID, _ what: @autoclosure () -> String
   ) throws(Refusal) {
     guard current != nil else { return }
-    intervals.forget(before: floor)
+    if intervals.all.count >= Intervals.limit { intervals.forget(before: floor) }
     guard intervals.all.count < Intervals.limit else { throw .tooOften(what(), Intervals.limit) }
     intervals.close(through: id)
   }

@@ -179,7 +179,7 @@ extension Draft {
     var member =
       try records.former(account, of: space) ?? MemberRecord(role: role, membership: .never)
     member.role = role
-    member.membership.forget(before: context.retentionFloor)
+    member.membership.forget(before: context.forgottenFloor)
     try begin(
       &member.membership.intervals, atMost: Record.kind.intervalsMax,
       "\(account) has been in \(Record.kind) \(space.name)")
@@ -217,7 +217,7 @@ extension Draft {
     }
     member.nick = nil
     member.membership.leave(through: .endOfThisCommit)
-    member.membership.forget(before: context.retentionFloor)
+    member.membership.forget(before: context.forgottenFloor)
     members[account] = .some(nil)
     transaction.changes[.member(account, of: space)] = .some(nil)
     transaction.changes[.former(account, of: space)] = member.text
@@ -275,7 +275,7 @@ extension Draft {
     let table = address.table
     if records.text(address) == nil {
       let what =
-        "\(Record.kind) \(space.name) already has \(most) \(table.contents), which is the limit; remove one first"
+        "\(Record.kind) \(space.name) already has \(most) \(table.contents), which is the limit; \(table.wayToMakeRoom) first"
       try grow(table, atMost: most, else: Refusal(.tooMany, what))
     }
     change(address, to: text)

@@ -67,6 +67,8 @@ package struct DecisionContext: Sendable {
   package var company: Set<AccountID>
   /// Entries before this id are beyond retention.
   package var retentionFloor: MessageID
+  /// Losses of entries before this id are told to nobody any more.
+  package var forgottenFloor: MessageID
   package var limits: Limits
 
   package init(
@@ -80,6 +82,7 @@ package struct DecisionContext: Sendable {
     self.company = company
     self.limits = limits
     retentionFloor = limits.retentionFloor(nowMilliseconds: nowMilliseconds)
+    forgottenFloor = limits.forgottenFloor(nowMilliseconds: nowMilliseconds)
   }
 }
 

@@ -17,8 +17,11 @@ package struct ExistingChannels: Sendable {
   /// if none was found, their table is missing, and nothing is known.
   /// - Parameter membership: a record's, which shows since when there was such a channel.
   fileprivate func lack(_ id: EntityID, of membership: Membership.Channel) -> Bool {
-    !ids.isEmpty && !ids.contains(id) && membership.all.contains { $0.after < before }
+    isWithout(id) && membership.all.contains { $0.after < before }
   }
+
+  /// True if there is no such channel, as far as that is known. The channel may have been created since.
+  fileprivate func isWithout(_ id: EntityID) -> Bool { !ids.isEmpty && !ids.contains(id) }
 
   /// The end of what a record says of a removed channel. The announcements of the removal come before it.
   fileprivate var end: MessageID { after }
@@ -35,30 +38,27 @@ extension Membership.Channel {
 }
 
 extension MemberRecord {
-  /// Ends what the record says of channels that were removed, and forgets what is beyond retention.
-  package mutating func leaveRemovedChannels(
-    _ existing: ExistingChannels, retentionFloor: MessageID, nowMilliseconds: Int64
-  ) {
+  /// Ends what the record says of channels that were removed, and forgets what nobody needs any more.
+  /// - Parameter existing: as read after the record. So a mute in a channel that is not among them is one in a removed channel.
+  package mutating func leaveRemovedChannels(_ existing: ExistingChannels, forgottenFloor: MessageID) {
     for (id, channel) in membership.channels where existing.lack(id, of: channel) {
       membership.channels[id]?.endWithChannel(through: existing.end)
     }
-    membership.forget(before: retentionFloor)
-    channelMutes = channelMutes.filter {
-      $0.value > nowMilliseconds || existing.ids.isEmpty || existing.ids.contains($0.key)
-    }
+    membership.forget(before: forgottenFloor)
+    if !existing.ids.isEmpty { channelMutes = channelMutes.filter { existing.ids.contains($0.key) } }
   }
 
   /// True if the record of a former member can be removed: nothing that the account may see is within
   /// retention, and the account is neither muted nor blocked. Leaving and waiting does not lift a mute or a
   /// block.
-  /// - Parameter existing: the channels of a server. A block in one that was removed is none. Nil: they are not known.
+  /// - Parameter existing: the channels of a server. A mute or a block in one that was removed is none. Nil: they are not known.
   package func isForgotten(
     retentionFloor: MessageID, nowMilliseconds: Int64, existing: ExistingChannels? = nil
   ) -> Bool {
     let mayStillSee = membership.intervals.all.contains { $0.through.map { $0 >= retentionFloor } ?? true }
     let isMuted =
       rights.isMuted(nowMilliseconds: nowMilliseconds)
-      || channelMutes.values.contains { $0 > nowMilliseconds }
+      || channelMutes.contains { $0.value > nowMilliseconds && existing?.isWithout($0.key) != true }
     let isBlocked = membership.channels.contains { id, channel in
       channel.blocked.current != nil && !(existing?.lack(id, of: channel) ?? false)
     }

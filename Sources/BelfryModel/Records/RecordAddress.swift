@@ -82,6 +82,19 @@ package enum RecordTable: Sendable, Hashable {
     }
   }
 
+  /// The way to make room in the table, for refusals: `revoke one`.
+  package var wayToMakeRoom: String {
+    switch self {
+    case .codes: "revoke one"
+    case .banned: "unban one"
+    case .muted, .channelMuted: "unmute one"
+    case .allowed, .channelAllowed: "take one off the list"
+    case .channelBlocked: "unblock one"
+    case .requests: "answer one"
+    default: "remove one"
+    }
+  }
+
   /// The channel that the table belongs to; nil for a table of the space.
   package var channel: EntityID? {
     switch self {

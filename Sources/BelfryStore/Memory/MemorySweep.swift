@@ -13,8 +13,7 @@ extension MemoryStore {
 
   package func sweep(_ partition: Partition) {
     let floor = limits.retentionFloor(nowMilliseconds: clockMilliseconds)
-    let forgotten = limits.retentionFloor(
-      nowMilliseconds: clockMilliseconds - limits.retentionMilliseconds)
+    let forgotten = limits.forgottenFloor(nowMilliseconds: clockMilliseconds)
     for space in everySpace(in: partition) {
       // A mailbox is kept short by refusing new entries, so that no unread entry is lost.
       let most = space.kind == .account ? Int.max : limits.entriesPerSpace
@@ -29,7 +28,7 @@ extension MemoryStore {
         retire(space)
       } else {
         restoreIndexes(of: space)
-        endRemovedChannels(of: space, floor)
+        endRemovedChannels(of: space, forgotten)
       }
     }
     for table in tables.keys where partitions.holding(table.space) == partition && table.table.expires {
@@ -119,14 +118,13 @@ extension MemoryStore {
     return ExistingChannels(Set(ids), before: last, after: last)
   }
 
-  private func endRemovedChannels(of space: SpaceID, _ floor: MessageID) {
+  private func endRemovedChannels(of space: SpaceID, _ forgotten: MessageID) {
     guard outboxes[partitions.holding(space)] == nil else { return }
     let roster = TableAddress(space, .roster)
     tables[roster] = tables[roster]?.mapValues { text in
       guard var member = MemberRecord(text: text) else { return text }
       if member.membership.channels.isEmpty, member.channelMutes.isEmpty { return text }
-      member.leaveRemovedChannels(
-        existingChannels(of: space), retentionFloor: floor, nowMilliseconds: clockMilliseconds)
+      member.leaveRemovedChannels(existingChannels(of: space), forgottenFloor: forgotten)
       return member.text
     }
   }

@@ -43,8 +43,7 @@ extension RedisStore {
       var isNeeded = false
       for member in members {
         var record = member.record
-        record.leaveRemovedChannels(
-          channels, retentionFloor: bounds.floor, nowMilliseconds: bounds.nowMilliseconds)
+        record.leaveRemovedChannels(channels, forgottenFloor: bounds.forgotten)
         if record == member.record { continue }
         isNeeded = true
         call.append(contentsOf: [member.account.text, member.text, record.text])

@@ -241,7 +241,7 @@ struct SweepBounds {
   init(nowMilliseconds: Int64, _ limits: Limits) {
     self.nowMilliseconds = nowMilliseconds
     floor = limits.retentionFloor(nowMilliseconds: nowMilliseconds)
-    forgotten = limits.retentionFloor(nowMilliseconds: nowMilliseconds - limits.retentionMilliseconds)
+    forgotten = limits.forgottenFloor(nowMilliseconds: nowMilliseconds)
   }
 }
 

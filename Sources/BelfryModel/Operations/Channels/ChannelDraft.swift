@@ -62,11 +62,25 @@ extension Draft<ServerRecord> {
   /// account.
   /// - Throws: `tooMany`.
   func requireRoom(for id: EntityID, in member: MemberRecord, of account: AccountID) throws(Refusal) {
-    let most = Limits.channelsPerMember
-    guard member.membership.channels[id] == nil, member.membership.channels.count >= most else { return }
+    let most = limits.channelsNamedPerMember
+    guard member.membership.channels[id] == nil else { return }
+    var membership = member.membership
+    if membership.channels.count >= most { membership.forget(before: context.retentionFloor) }
+    guard membership.channels.count >= most else { return }
     throw Refusal(
       .tooMany,
-      "\(account) belongs or belonged to \(most) channels of server \(space.name), which is the limit; Belfry forgets a removed channel after the retention time"
+      "\(account) belongs or belonged to \(most) channels of server \(space.name), which is the limit; a channel that was deleted stops counting after the retention time"
+    )
+  }
+
+  /// Refuses one more mute in a record that has many.
+  /// - Throws: `tooMany`.
+  func requireRoom(forMuteIn id: EntityID, in member: MemberRecord, of account: AccountID) throws(Refusal) {
+    let most = limits.channelsNamedPerMember
+    guard member.channelMutes[id] == nil, member.channelMutes.count >= most else { return }
+    throw Refusal(
+      .tooMany,
+      "\(account) is muted in \(most) channels of server \(space.name), which is the limit; mute it in the whole server instead"
     )
   }
 
@@ -75,7 +89,7 @@ extension Draft<ServerRecord> {
   mutating func leaveChannel(_ id: EntityID, _ account: AccountID, _ member: MemberRecord) {
     var member = member
     member.membership.channels[id]?.leave(through: .endOfThisCommit)
-    member.membership.forget(before: context.retentionFloor)
+    member.membership.forget(before: context.forgottenFloor)
     set(member, for: account, seesOtherwise: true)
     change(.channelMember(account, channel: id, of: space), to: nil)
   }
@@ -94,6 +108,14 @@ extension Draft<ServerRecord> {
   func block(
     _ member: inout MemberRecord, from id: EntityID, _ isBlocked: Bool, _ account: AccountID
   ) throws(Refusal) {
+    // A block is more urgent than a membership, so it finds room when there is none for another channel.
+    let most = 2 * limits.channelsNamedPerMember
+    guard member.membership.channels[id] != nil || member.membership.channels.count < most else {
+      throw Refusal(
+        .tooMany,
+        "the record of \(account) names \(most) channels of server \(space.name), which is the limit; ban the account from the server instead"
+      )
+    }
     try set(
       &member.membership.channels[id, default: .init()].blocked, to: isBlocked,
       "\(account) has been blocked from channel \(id)")

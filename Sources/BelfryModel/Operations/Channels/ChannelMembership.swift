@@ -88,7 +88,8 @@ package struct RemoveFromChannel: SpaceOperation {
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
     try draft.requireSome(accounts)
     let channel = try draft.records.channel(id, of: space)
-    try draft.requireRoster(of: channel, id, else: .forbidden, "block them instead")
+    try draft.requireRoster(
+      of: channel, id, else: .forbidden, "to keep an account out, block it from the channel")
     for account in accounts {
       let member = try draft.knownMember(account, of: channel, id)
       try draft.requireRankAbove(member)

@@ -37,6 +37,7 @@ package struct MuteInChannel: SpaceOperation {
     for account in accounts {
       var member = try draft.knownMember(account, of: channel, id)
       try draft.requireRankAbove(member)
+      try draft.requireRoom(forMuteIn: id, in: member, of: account)
       member.channelMutes[id] = end.expiresAtMilliseconds
       draft.set(member, for: account)
       try draft.put(.channelMute(of: account, in: id, of: space), end.text, atMost: Limits.accountsPerList)
@@ -102,7 +103,7 @@ extension Draft<ServerRecord> {
 }
 
 extension RecordAddress {
-  fileprivate static func channelMute(
+  static func channelMute(
     of account: AccountID, in channel: EntityID, of space: SpaceID
   ) -> Self {
     Self(space, .channelMuted(channel), account.text)

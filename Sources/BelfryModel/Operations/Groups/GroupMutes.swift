@@ -93,7 +93,7 @@ package struct SetGroupReceiving: SpaceOperation {
     try draft.set(
       &member.membership.stopped, to: !receives, "you have stopped receiving from group \(space.name)")
     guard member != before else { return }
-    member.membership.forget(before: draft.context.retentionFloor)
+    member.membership.forget(before: draft.context.forgottenFloor)
     draft.set(member, for: account, seesOtherwise: true)
   }
 }

@@ -103,7 +103,7 @@ extension Draft<ServerRecord> {
     let account = try actingAccount()
     guard try self.member(account) != member else { return }
     var member = member
-    member.membership.forget(before: context.retentionFloor)
+    member.membership.forget(before: context.forgottenFloor)
     set(member, for: account, seesOtherwise: true)
   }
 }
