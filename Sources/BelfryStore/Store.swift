@@ -83,7 +83,7 @@ package protocol Store: AnyObject {
 
   /// The spaces that are due by `nowMilliseconds`. Each partition gives those that have been due for longest,
   /// at most ``DueSpace/perPartition``. The caller postpones each and asks again.
-  func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> [DueSpace]
+  func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> DueSpaces
   /// Sets the time at which the space is due next; nil: not until a commit says so. Does nothing if a commit
   /// has changed the time since `due` was read, since the caller has not seen the change of that commit.
   func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError)
@@ -193,6 +193,12 @@ package struct DueSpace: Sendable, Hashable {
     self.space = space
     self.atMilliseconds = atMilliseconds
   }
+}
+
+package struct DueSpaces: Sendable, Hashable {
+  package var spaces: [DueSpace]
+  /// False if a partition could not be asked, because its node is away.
+  package var isComplete = true
 }
 
 extension Preferences {

@@ -122,7 +122,7 @@ class SlowStore: Store {
   func page(
     of directory: ListingChange.Directory, after cursor: PageCursor?, limit: Int
   ) async throws(StoreError) -> DirectoryPage { try memory.page(of: directory, after: cursor, limit: limit) }
-  func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> [DueSpace] {
+  func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> DueSpaces {
     memory.dueSpaces(nowMilliseconds: nowMilliseconds)
   }
   func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError) {

@@ -78,8 +78,8 @@ import Testing
       for (index, space) in spaces.enumerated() {
         try await commit(broker, space, wakeAt: 1_000 + Int64(index))
       }
-      #expect(try await broker.store.dueSpaces(nowMilliseconds: 999) == [])
-      let due = try await broker.store.dueSpaces(nowMilliseconds: 1_029)
+      #expect(try await broker.store.dueSpaces(nowMilliseconds: 999).spaces == [])
+      let due = try await broker.store.dueSpaces(nowMilliseconds: 1_029).spaces
       #expect(
         Set(due) == Set((0..<30).map { DueSpace(space: spaces[$0], atMilliseconds: 1_000 + Int64($0)) }))
     }
@@ -90,7 +90,7 @@ import Testing
       for number in 0..<50 {
         try redis.command("ZADD", layout.wake(space.partition), "\(100 - number)", "room:\(number + 1)")
       }
-      let due = try await broker.store.dueSpaces(nowMilliseconds: 1_000)
+      let due = try await broker.store.dueSpaces(nowMilliseconds: 1_000).spaces
       #expect(due.map(\.atMilliseconds) == (0..<16).map { 51 + Int64($0) })
     }
   }
@@ -100,7 +100,7 @@ import Testing
       for (time, wanted) in [(Int64(50), Int64(50)), (30, 30), (40, 29), (29, 28), (10, 10)] {
         try await commit(broker, space, wakeAt: time)
         #expect(
-          try await broker.store.dueSpaces(nowMilliseconds: 100)
+          try await broker.store.dueSpaces(nowMilliseconds: 100).spaces
             == [DueSpace(space: space, atMilliseconds: wanted)])
       }
     }
@@ -109,21 +109,21 @@ import Testing
   @Test func postponingIsForWhoeverSawTheTimeAsItIs() async throws {
     try await withBroker { broker, redis in
       try await commit(broker, space, wakeAt: 50)
-      let seen = try #require(try await broker.store.dueSpaces(nowMilliseconds: 50).first)
+      let seen = try #require(try await broker.store.dueSpaces(nowMilliseconds: 50).spaces.first)
       try await broker.store.postpone(
         DueSpace(space: space, atMilliseconds: 49), toMilliseconds: 80)
-      #expect(try await broker.store.dueSpaces(nowMilliseconds: 50) == [seen])
+      #expect(try await broker.store.dueSpaces(nowMilliseconds: 50).spaces == [seen])
 
       try await broker.store.postpone(seen, toMilliseconds: 80)
-      #expect(try await broker.store.dueSpaces(nowMilliseconds: 79) == [])
+      #expect(try await broker.store.dueSpaces(nowMilliseconds: 79).spaces == [])
       let later = DueSpace(space: space, atMilliseconds: 80)
-      #expect(try await broker.store.dueSpaces(nowMilliseconds: 80) == [later])
+      #expect(try await broker.store.dueSpaces(nowMilliseconds: 80).spaces == [later])
 
       // The space is wanted even later than it is due. A broker that has looked already must look again all
       // the same.
       try await commit(broker, space, wakeAt: 90)
       try await broker.store.postpone(later, toMilliseconds: nil)
-      let again = try await broker.store.dueSpaces(nowMilliseconds: 80)
+      let again = try await broker.store.dueSpaces(nowMilliseconds: 80).spaces
       #expect(again.map(\.space) == [space])
       try await broker.store.postpone(again[0], toMilliseconds: nil)
       #expect(try redis.keys("*:wake") == [])

@@ -336,6 +336,27 @@ import Testing
     }
   }
 
+  /// Notifications that only those inside see no longer count.
+  @Test func leavingARoomCorrectsTheNumberOnDevices() async throws {
+    try await withBroker { broker, redis async throws in
+      let home = layout.partition(of: bob)
+      let corrections = layout.corrections(home)
+      try redis.command("HSET", layout.badges(home), "bob", "41")
+      let room = SpaceID.room(7)
+      for (kind, space, isCorrected) in [
+        (IndexChange.Kind.joined, room, false), (.left, .server(7), false), (.left, room, true),
+      ] {
+        var change = Transaction(space)
+        change.announcements = Transaction.send("x", in: space).announcements
+        change.indexChanges = [IndexChange(kind, ["bob"])]
+        _ = try await broker.store.commit(change).commit
+        try await broker.relayEverything()
+        let due = try redis.command("ZSCORE", corrections, "badge bob * 0")
+        #expect(due.isEmpty != isCorrected, "\(kind) \(space)")
+      }
+    }
+  }
+
   /// Corrections wait for what expires, by the thousand, and keep nothing that failed from being tried again.
   @Test func correctionsAreDueOnceAndTakeNoPlaceFromWhatFailed() async throws {
     try await withBroker { broker, redis async throws in

@@ -75,6 +75,49 @@ import Testing
     }
   }
 
+  /// The same, and bob leaves before the sweep has restored his index. Its entry then says only that he has left.
+  @Test func whoLeavesWhatTheIndexForgotHasNotReadIt() async throws {
+    try await withBroker { broker, redis in
+      try await broker.makeServer(["bob"])
+      let id = try await broker.append("news", to: Audience(.all))
+      try redis.command("HDEL", broker.store.layout.spaces(of: "bob"), space.key)
+      _ = try await broker.store.marked(ReadMark(items: [], watermarks: [id]), by: "bob")
+      _ = try await broker.runner.run(LeaveServer(server, actor: Actor(account: "bob")))
+      try await broker.relayEverything()
+      #expect(try await broker.store.index(of: "bob").map(\.isMember) == [false])
+      let ids = try await broker.log().map(\.id)
+      _ = try await broker.store.marked(ReadMark(items: ids), by: "alice")
+      try await broker.store.sweep(space.partition)
+      #expect(try await broker.log().map(\.id).contains(id))
+      let state = try await broker.store.readStates(of: ["bob"], among: [id])[0]
+      #expect(!state.contains(id, in: space))
+      _ = try await broker.store.marked(ReadMark(items: ids), by: "bob")
+      try await broker.store.sweep(space.partition)
+      #expect(try await broker.log().isEmpty)
+    }
+  }
+
+  /// A move of slots whose source has died may have left the roster at another node, with everybody who has yet to read.
+  @Test func withoutARosterNothingCountsAsRead() async throws {
+    try await withBroker { broker, redis in
+      try await broker.makeServer(["bob", "carol"])
+      _ = try await broker.runner.run(LeaveServer(server, actor: Actor(account: "carol")))
+      let id = try await broker.append("news", to: Audience(.all))
+      let ids = try await broker.log().map(\.id)
+      for account in ["alice", "carol"] as [AccountID] {
+        _ = try await broker.store.marked(ReadMark(items: ids), by: account)
+      }
+      let roster = broker.store.layout.table(TableAddress(space, .roster)).text
+      try redis.command("RENAME", roster, roster + "-away")
+      try await broker.store.sweep(space.partition)
+      try redis.command("RENAME", roster + "-away", roster)
+      #expect(try await broker.log().map(\.id).contains(id))
+      _ = try await broker.store.marked(ReadMark(items: ids), by: "bob")
+      try await broker.store.sweep(space.partition)
+      #expect(try await broker.log().isEmpty)
+    }
+  }
+
   @Test func aDirectMessageGoesWithItsLastReader() async throws {
     try await withBroker { broker, _ in
       let directMessage = SpaceID.direct(5)

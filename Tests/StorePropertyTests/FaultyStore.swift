@@ -117,7 +117,7 @@ final class FaultyStore: ForwardingStore {
   override func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError) {
     var due = due
     if fault == .postponesUnseen {
-      due = store.dueSpaces(nowMilliseconds: .max).first { $0.space == due.space } ?? due
+      due = store.dueSpaces(nowMilliseconds: .max).spaces.first { $0.space == due.space } ?? due
     }
     store.postpone(due, toMilliseconds: time)
   }

@@ -56,7 +56,7 @@ class ForwardingStore: Store {
     try await base.page(of: directory, after: cursor, limit: limit)
   }
 
-  func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> [DueSpace] {
+  func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> DueSpaces {
     try await base.dueSpaces(nowMilliseconds: nowMilliseconds)
   }
   func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError) {

@@ -27,7 +27,7 @@ extension World {
       lines.append("has all the \(kind)s that others may choose: \(counts.map { $0.known >= forced })")
     }
     for directory in ListingChange.Directory.allCases { lines.append(try await words(directory)) }
-    lines += try await store.dueSpaces(nowMilliseconds: Self.longAfterMilliseconds + 1)
+    lines += try await store.dueSpaces(nowMilliseconds: Self.longAfterMilliseconds + 1).spaces
       .map { "\($0.space) is due\($0.atMilliseconds > Self.longAfterMilliseconds ? " long after" : "")" }
       .sorted()
     return lines

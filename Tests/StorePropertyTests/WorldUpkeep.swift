@@ -21,7 +21,7 @@ extension World {
   static let longAfterMilliseconds: Int64 = 9_000_000_000_000
 
   func postpone(_ place: Int, _ postponement: Postponement) async throws -> String {
-    let due = try await store.dueSpaces(nowMilliseconds: Self.longAfterMilliseconds)
+    let due = try await store.dueSpaces(nowMilliseconds: Self.longAfterMilliseconds).spaces
       .sorted { $0.space.key < $1.space.key }
     guard !due.isEmpty else { return "nothing is due" }
     var chosen = due[place % due.count]

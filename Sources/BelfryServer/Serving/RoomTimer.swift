@@ -21,10 +21,12 @@ final class RoomTimer {
   static let emptyingCommitsPerLook = 50
 
   private let runner: OperationRunner
-  private var lastRoundMilliseconds: Int64?
-  private var reachableSinceMilliseconds: Int64 = 0
+  private var grace: RoomGrace
 
-  init(_ runner: OperationRunner) { self.runner = runner }
+  init(_ runner: OperationRunner) {
+    self.runner = runner
+    grace = RoomGrace(heartbeatMilliseconds: runner.limits.heartbeatMilliseconds, interval: Self.interval)
+  }
 
   private var store: any Store { runner.store }
   private var limits: Limits { runner.limits }
@@ -33,9 +35,9 @@ final class RoomTimer {
   /// - Throws: the first failure, after all rooms were tried.
   func checkDueRooms() async throws {
     let now = try await store.nowMilliseconds()
-    note(round: now)
-    var rooms = try await store.dueSpaces(nowMilliseconds: now)
-    if !isFair(now) { rooms = try await closedRooms(among: rooms) }
+    grace.beginRound(at: now)
+    var rooms = try await readDueRooms(now)
+    if !grace.isOver(at: now) { rooms = try await closedRooms(among: rooms) }
     var failure: (any Error)?
     for due in rooms {
       // A room whose check fails is due again when the claim ends, here or at another broker.
@@ -44,27 +46,15 @@ final class RoomTimer {
     if let failure { throw failure }
   }
 
-  // MARK: Grace after an interruption
-
-  // While the store or this broker was away, attendees could not give heartbeats. Without a grace period all
-  // of them would count as absent afterwards, and every room would close.
-
-  private func note(round now: Int64) {
-    let isInterrupted = lastRoundMilliseconds.map { now - $0 > uninterruptedMilliseconds } ?? true
-    if isInterrupted { reachableSinceMilliseconds = now }
-    lastRoundMilliseconds = now
-  }
-
-  /// Between two rounds at most this far apart there was no interruption. It is never less than a few
-  /// intervals. Otherwise, with short heartbeats, each round would count as an interruption and the grace
-  /// period would never end.
-  private var uninterruptedMilliseconds: Int64 {
-    max(limits.heartbeatMilliseconds, 3 * Int64(Self.interval / Duration.milliseconds(1)))
-  }
-
-  /// True if attendees have had time for a heartbeat, and for another one if the first was lost.
-  private func isFair(_ now: Int64) -> Bool {
-    now - reachableSinceMilliseconds >= 2 * limits.heartbeatMilliseconds
+  private func readDueRooms(_ now: Int64) async throws(StoreError) -> [DueSpace] {
+    do throws(StoreError) {
+      let due = try await store.dueSpaces(nowMilliseconds: now)
+      if !due.isComplete { grace.noteAbsence(at: now) }
+      return due.spaces
+    } catch {
+      grace.noteAbsence(at: now)
+      throw error
+    }
   }
 
   /// The rooms of these that have closed. Nobody comes back to them with a heartbeat, so they are emptied without a grace

@@ -99,10 +99,15 @@ local function write_index_entry(prefix, account, space, kind, change, known, ne
     -- The personal space is noted even if nothing was ever appended to it: the hash of the partition is also
     -- the list of its accounts, by which the sweep finds them.
     note_space(partition, personal_space(account))
-    note_lagging_space(prefix, account, space, version, change.before)
+    -- The account has left, and its index never learned of the membership that ends: a failover has lost the entry. The space
+    -- lags since the last state that is known, or what was sent meanwhile would count as read.
+    local before = kind == 'left' and (known.version or NO_ID) or change.before
+    note_lagging_space(prefix, account, space, version, before)
   end
   redis_call('HSET', key, space, kind .. ' ' .. version .. ' ' .. added_at .. earlier)
   make_room(key, change.entries_max)
+  -- Notifications that only those inside a room see no longer count.
+  if kind == 'left' and string.sub(space, 1, 5) == 'room:' then correct_badge(prefix, account) end
 end
 
 -- Has the index learn of a direct message, once. The message leaves the index when it is read, so only its delivery key shows

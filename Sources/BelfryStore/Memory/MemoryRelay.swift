@@ -114,7 +114,9 @@ extension MemoryStore {
         space: space, isMember: isMember,
         state: .init(version: version, addedAt: allotID(in: partitions.holding(personal))),
         earlier: Array(earlier))
-      readStates[account]?.learn(of: space, in: partitions.holding(space), since: message.before)
+      // The account has left, and its index never learned of the membership that ends: it lags since the last state that is known.
+      let since = isMember ? message.before : known?.version ?? .zero
+      readStates[account]?.learn(of: space, in: partitions.holding(space), since: since)
     }
     indexes[account, default: [:]][space] = entry
     return true
@@ -168,14 +170,17 @@ extension MemoryStore {
     wakes[space] = wakes[space].map { min(time, $0 - 1) } ?? time
   }
 
-  package func dueSpaces(nowMilliseconds: Int64) -> [DueSpace] {
+  package func dueSpaces(nowMilliseconds: Int64) -> DueSpaces {
     let due = wakes.filter { $0.value <= nowMilliseconds }
       .map { DueSpace(space: $0.key, atMilliseconds: $0.value) }
-    return Dictionary(grouping: due, by: { partitions.holding($0.space) }).sorted { $0.key < $1.key }.flatMap
-    { _, due in
+    let ofPartitions = Dictionary(grouping: due, by: { partitions.holding($0.space) }).sorted {
+      $0.key < $1.key
+    }
+    let spaces = ofPartitions.flatMap { _, due in
       due.sorted { ($0.atMilliseconds, $0.space.key) < ($1.atMilliseconds, $1.space.key) }
         .prefix(DueSpace.perPartition)
     }
+    return DueSpaces(spaces: spaces)
   }
 
   package func postpone(_ due: DueSpace, toMilliseconds time: Int64?) {

@@ -26,10 +26,12 @@ extension RedisStore {
 // MARK: - Spaces to look at
 
 extension RedisStore {
-  package func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> [DueSpace] {
+  package func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> DueSpaces {
     let place = "due spaces"
-    let waiting = try await ask(isThereAnyWake, at: place).filter { $0.number > 0 }.map(\.partition)
-    guard !waiting.isEmpty else { return [] }
+    let answers = try await ask(isThereAnyWake, at: place)
+    let isComplete = answers.count == partitions.all.count
+    let waiting = answers.filter { $0.number > 0 }.map(\.partition)
+    guard !waiting.isEmpty else { return DueSpaces(spaces: [], isComplete: isComplete) }
     let commands = waiting.map { partition in
       RedisCommand(
         "ZRANGE", layout.wake(partition), "-inf", nowMilliseconds, "BYSCORE", "LIMIT", 0,
@@ -46,7 +48,7 @@ extension RedisStore {
         due.append(DueSpace(space: space, atMilliseconds: time))
       }
     }
-    return due
+    return DueSpaces(spaces: due, isComplete: isComplete)
   }
 
   package func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError) {

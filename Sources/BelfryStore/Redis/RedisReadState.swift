@@ -130,7 +130,7 @@ extension MarkOutcome {
 }
 
 /// A question about an account's read state by a caller that looks at a few entries.
-private struct ReadStateQuestion {
+struct ReadStateQuestion {
   private let ids: [MessageID]
   private let names: [String]
 

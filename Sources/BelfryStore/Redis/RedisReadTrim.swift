@@ -63,14 +63,12 @@ extension RedisStore {
       return false
     }
     var prefix = ReadByAll(entries, of: space, retentionFloor: floor, nowMilliseconds: now)
-    guard let readers = try await readers(of: space, entries), !readers.isEmpty else { return false }
+    guard !prefix.entries.isEmpty, let readers = try await readers(of: space, entries), !readers.isEmpty
+    else { return false }
     for start in stride(from: 0, to: readers.count, by: Self.readersPerStep) {
       let some = Array(readers[start..<min(start + Self.readersPerStep, readers.count)])
-      let ids = prefix.entries.map(\.notificationID)
-      // The indexes before the read states: an index that learns of the space in between makes it a lagging one.
-      let known = try await indexes(of: some, know: space, prefix.entries.first?.id ?? .zero)
-      let states = try await readStates(of: some.map(\.account), among: ids)
-      for ((reader, isKnown), read) in zip(zip(some, known), states) {
+      let answers = try await readings(by: some, of: space, prefix.entries)
+      for (reader, (isKnown, read)) in zip(some, answers) {
         if isKnown {
           prefix.keepOnly(readBy: LogReader(reader.account, membership: reader.membership, read: read))
           guard prefix.entries.isEmpty else { continue }
@@ -91,31 +89,49 @@ extension RedisStore {
 
   private typealias Reader = (account: AccountID, membership: Membership)
 
-  /// True for each reader whose index knows the space. An index that a failover has made forget the space never showed its
-  /// entries, and a watermark may have passed them. The sweep restores the index later (`compareRosters`).
-  /// - Parameter first: the first entry in question. A reader who had left before it cannot see any.
-  private func indexes(
-    of readers: [Reader], know space: SpaceID, _ first: MessageID
-  ) async throws(StoreError) -> [Bool] {
-    // A direct message leaves the index of each reader who has read it.
-    if space.kind == .direct { return readers.map { _ in true } }
-    let questions = readers.map { RedisCommand("HGET", layout.spaces(of: $0.account), space.key) }
-    let place = "indexes of readers of \(space)"
-    let replies = try await pipeline(questions, at: place)
+  /// True for each reader whose index knows the space, with what the reader has read. An index that a failover has made forget
+  /// the space never showed its entries, and a watermark may have passed them. The sweep restores the index later
+  /// (`compareRosters`).
+  private func readings(
+    by readers: [Reader], of space: SpaceID, _ entries: some Collection<LogEntry>
+  ) async throws(StoreError) -> [(isKnown: Bool, read: ReadState)] {
+    let question = ReadStateQuestion(entries.map(\.notificationID))
+    // Redis answers for one account in this order, at the same place: an index that learns of the space in between makes it a
+    // lagging one, and an index cannot forget it in between.
+    let commands = readers.flatMap { reader in
+      [RedisCommand("HGET", layout.spaces(of: reader.account), space.key)]
+        + question.commands(reader.account, layout)
+    }
+    let place = "readers of \(space)"
+    let replies = try await pipeline(commands, isAwaited: true, at: place)
+    let width = 1 + question.commandCount
     return try reading(at: place) { () throws(RedisError) in
-      try zip(readers, replies).map { reader, reply throws(RedisError) in
-        guard let latest = reader.membership.intervals.all.last, latest.through.map({ $0 >= first }) ?? true
-        else {
-          return true
-        }
-        guard let text = try reply.ifPresent?.bytes() else { return false }
-        let entry = IndexEntry(field: Array(space.key.utf8)[...], text: text)
-        return entry.map { latest.after < $0.version } ?? false
+      try readers.enumerated().map { index, reader throws(RedisError) in
+        let entry = try replies[index * width].ifPresent?.bytes()
+        let state = try question.state(replies.dropFirst(index * width + 1).prefix(question.commandCount))
+        return (Self.isKnown(reader, of: space, entries.first?.id ?? .zero, to: entry), state)
       }
     }
   }
 
-  /// Nil when a record cannot be read, so that not all readers are known.
+  /// - Parameters:
+  ///   - first: the first entry in question. A reader who had left before it cannot see any.
+  ///   - text: the entry of the reader's index; nil for none.
+  private static func isKnown(
+    _ reader: Reader, of space: SpaceID, _ first: MessageID, to text: ArraySlice<UInt8>?
+  ) -> Bool {
+    // A direct message leaves the index of each reader who has read it.
+    if space.kind == .direct { return true }
+    guard let latest = reader.membership.intervals.all.last, latest.through.map({ $0 >= first }) ?? true
+    else { return true }
+    guard let text, let entry = IndexEntry(field: Array(space.key.utf8)[...], text: text) else {
+      return false
+    }
+    return latest.after < entry.version
+  }
+
+  /// Nil if not all readers are known: a record cannot be read, or the roster of a server or a group is empty. These always have
+  /// an owner, so such a roster is missing, as after a move of slots whose source has died.
   private func readers(
     of space: SpaceID, _ entries: [LogEntry]
   ) async throws(StoreError) -> [Reader]? {
@@ -128,10 +144,11 @@ extension RedisStore {
     }
     let replies = try await pipeline(commands, at: "readers of \(space)")
     var readers: [Reader] = []
-    for reply in replies {
+    for (place, reply) in replies.enumerated() {
       let words = try reading(at: "readers of \(space)") { () throws(RedisError) in
         try reply.array().map { word throws(RedisError) in try word.string() }
       }
+      if words.isEmpty, place != 1, space.kind != .room { return nil }
       for index in stride(from: 0, to: words.count - 1, by: 2) {
         guard let account = AccountID(words[index]), let member = MemberRecord(text: words[index + 1]) else {
           return nil

@@ -50,6 +50,29 @@ import Testing
     }
   }
 
+  /// The record of one room cannot be read. Its attendee stays present in the other one all the same.
+  @Test func aHeartbeatReachesTheOtherRoomsOfTheAccount() async throws {
+    try await withBroker { broker in
+      let hal = try broker.token("hal")
+      let rooms = try ["Bells", "Ropes"].map { subject in
+        let made = try broker.ask("POST", "/v1/rooms", as: hal, #"{"subject":"\#(subject)"}"#)
+        return try #require(made.json["roomId"]?.text)
+      }
+      let presences = try rooms.map { try broker.redis.command("KEYS", "belfry:*:presence:room:\($0)") }
+      // Both orders, since one room is tried before the other.
+      for (broken, other) in [(0, 1), (1, 0)] {
+        let settings = try broker.redis.command("KEYS", "belfry:*:settings:room:\(rooms[broken])")
+        let record = try broker.redis.command("HGET", settings, "settings")
+        try broker.redis.command("HSET", settings, "settings", "unreadable")
+        try broker.redis.command("HSET", presences[other], "hal", "1")
+        #expect(try broker.ask("PUT", "/v1/rooms/presence", as: hal).status >= 500)
+        #expect(try broker.redis.command("HGET", presences[other], "hal") != "1")
+        try broker.redis.command("HSET", settings, "settings", record)
+      }
+      #expect(try broker.ask("PUT", "/v1/rooms/presence", as: hal).status == 200)
+    }
+  }
+
   @Test func theHostChangesWhatTheRoomIsAbout() async throws {
     try await withBroker { broker in
       let (hal, lea) = (try broker.token("hal"), try broker.token("lea"))

@@ -67,7 +67,7 @@ private actor TimedBroker {
 
   func roomsDueWithinAnHour() async throws -> [SpaceID] {
     let later = try await store.nowMilliseconds() + 3_600_000
-    return try await store.dueSpaces(nowMilliseconds: later).map(\.space)
+    return try await store.dueSpaces(nowMilliseconds: later).spaces.map(\.space)
   }
 
   func spacesOf(_ account: AccountID) async throws -> [Bool] {

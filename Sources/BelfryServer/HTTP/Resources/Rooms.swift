@@ -176,6 +176,7 @@ enum Rooms {
       try await services.store.index(of: account)
     }
     var rooms: [JSONValue] = []
+    var failure: Refusal?
     let mine = index.filter { $0.isMember && $0.space.kind == .room }
     for entry in mine.sorted(by: { $0.space.key < $1.space.key }) {
       guard let id = EntityID(entry.space.name) else { continue }
@@ -184,8 +185,12 @@ enum Rooms {
         rooms.append(.string(id.text))
       } catch  where error.code == .notFound || error.code == .notMember {
         // The room was closed or left; the index learns of it a moment later.
+      } catch {
+        // A room whose node is away must not cost the account its other rooms.
+        failure = failure ?? error
       }
     }
+    if let failure { throw failure }
     let limits = services.runner.limits
     var user: JSONObject = ["accid": .string(account.text)]
     if let device = caller.actor.device { user["deviceId"] = .string(device.text) }
