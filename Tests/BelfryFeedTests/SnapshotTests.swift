@@ -29,6 +29,30 @@ import Testing
     #expect(snapshot.ends.first { $0.space == space }?.last == missed)
   }
 
+  /// Redis A dies behind a partition and B takes over; later A is promoted again, in the same process.
+  @Test func whatAnEarlierPartOfAHistoryLostIsNotPassed() {
+    let rewinds = [
+      Rewind(ended: "+a", kept: 40, first: 60), Rewind(ended: "b", kept: 90, first: 200),
+    ]
+    let end = LogEnd(allotted: 250, appended: 250, rewinds: rewinds, history: "a", present: "a")
+    let bound = FeedSnapshot.Bound(end)
+    for (id, known, kept) in [
+      (39, "a", nil), (40, "a", nil), (41, "a", 40), (70, "a", 40), (150, "a", 40), (200, "a", nil),
+      (250, "a", nil), (251, "a", 250), (90, "b", nil), (91, "b", 90),
+    ] as [(MessageID, String, MessageID?)] {
+      #expect(bound.lastKept(before: id, of: known) == kept, "\(known) \(id)")
+    }
+  }
+
+  /// An older state was restored into the same process, which then goes on.
+  @Test func whatARestoreTookBackIsNotPassed() {
+    let rewinds = [Rewind(ended: "-", kept: 40, first: 200)]
+    let end = LogEnd(allotted: 250, appended: 250, rewinds: rewinds, history: "r", present: "r")
+    for (id, kept) in [(40, nil), (41, 40), (199, 40), (200, nil)] as [(MessageID, MessageID?)] {
+      #expect(FeedSnapshot.Bound(end).lastKept(before: id, of: "r") == kept, "\(id)")
+    }
+  }
+
   private func enter(_ reader: AccountID, _ space: SpaceID, _ memory: MemoryStore) {
     var joining = Transaction(space)
     joining.changes[.member(reader, of: space)] = .some("m 0-0")

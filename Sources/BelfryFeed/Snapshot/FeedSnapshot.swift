@@ -33,7 +33,9 @@ package struct FeedSnapshot: Sendable {
       if let rewind = rewinds.first(where: { $0.ended == known && !known.isEmpty }) {
         return rewind.kept < id ? rewind.kept : nil
       }
-      if !known.isEmpty, known == history || known == present { return id > last ? last : nil }
+      if !known.isEmpty, known == history || known == present {
+        return id > last ? last : keptOfEarlierPart(before: id, of: known)
+      }
       // Nothing is known of this history: its rewind was lost, too, or is forgotten. Everything allotted since the
       // latest loss may then be new to the reader.
       if !known.isEmpty, let kept = rewinds.last?.kept, kept < id { return kept }
@@ -43,6 +45,17 @@ package struct FeedSnapshot: Sendable {
       // the first rewind of a partition is that of its first id.
       guard history == present, let rewind = rewinds.last, rewind.kept > .zero else { return last }
       return rewind.kept
+    }
+
+    /// The same for an id that is earlier than the present part of the history. Two parts of one name are of one process: it
+    /// was demoted and promoted again, or it was given an older state meanwhile, as by a restore.
+    private func keptOfEarlierPart(before id: MessageID, of known: String) -> MessageID? {
+      guard known == history, let began = rewinds.last?.first, id < began else { return nil }
+      let part = rewinds.indices.last {
+        rewinds[$0].ended == "+" + known && ($0 == 0 || rewinds[$0 - 1].first <= id)
+      }
+      if let part { return rewinds[part].kept < id ? rewinds[part].kept : nil }
+      return rewinds.last { $0.kept < id && id < $0.first }?.kept
     }
   }
 
