@@ -121,7 +121,8 @@ final class ReplicationWait {
           count >= promise.replicas
             ? nil : unconfirmed("the write reached \(count) of \(promise.replicas) replicas"))
       } catch {
-        then(error)
+        // This question may not have been sent. But what it asks about has been carried out.
+        then(error.ofSomeCommands)
       }
     }
   }

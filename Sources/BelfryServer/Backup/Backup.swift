@@ -113,7 +113,9 @@ package struct Backup {
   }
 
   private static func advice(_ error: RedisError) -> String? {
-    if error.code == .unsuitable { return "keep the append-only files of all its nodes (docs/cluster.md)" }
+    if error.code == .unsuitable {
+      return "to back up a cluster, copy the append-only files of all its nodes (docs/cluster.md)"
+    }
     return switch error.replyCode {
     case "NOPERM":
       "the user in the URL needs permission for SYNC and REPLCONF"

@@ -32,6 +32,8 @@ package struct BackupError: Error, Hashable, CustomStringConvertible {
     case noRoom
     /// Another move has begun, or is under way.
     case moveUnderWay
+    /// Another command restores into the same Redis.
+    case restoreUnderWay
     /// There is no move to cancel, or it is complete.
     case nothingToCancel
     /// The keyspace was moved already.

@@ -15,11 +15,13 @@ actor RedisSession {
   private static let keysPerScan = 1_000
 
   /// Gives the body a connection, on a thread of its own that ends with it.
+  /// - Parameter name: the name that Redis shows for a connection that is made once only; nil for any other.
   static func with<Result: Sendable>(
-    _ endpoint: RedisEndpoint, _ body: (RedisSession) async throws(BackupError) -> Result
+    _ endpoint: RedisEndpoint, onceAs name: String? = nil,
+    _ body: (RedisSession) async throws(BackupError) -> Result
   ) async throws(BackupError) -> Result {
     try await withLoop { loop throws(BackupError) in
-      let session = RedisSession(loop, endpoint)
+      let session = RedisSession(loop, endpoint, onceAs: name)
       await session.start()
       do throws(BackupError) {
         let result = try await body(session)

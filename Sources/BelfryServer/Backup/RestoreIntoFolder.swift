@@ -39,7 +39,14 @@ extension Restore {
   private func restore(
     _ contents: BackupFile.Contents, into held: DataFolder
   ) async throws(BackupError) {
+    let draft = held.path + "/" + Self.draftName
     let others = try Folder.names(in: held.path).subtracting(Self.allowedNames)
+    if Folder.exists(draft), !Folder.exists(draft + "/redis"), Folder.exists(held.path + "/redis") {
+      throw BackupError(
+        .folderNotEmpty, "an earlier belfry restore has put its data there, and was then stopped",
+        at: held.path,
+        advice: "start the broker with this data, or restore into a new folder")
+    }
     guard others.isEmpty else {
       throw BackupError(
         .folderNotEmpty, "it is not empty (\(others.sorted().prefix(3).joined(separator: ", ")))",
@@ -47,7 +54,6 @@ extension Restore {
         advice:
           "restore into a new folder; only secret, secrets and \(VAPIDKey.fileName) may be there already")
     }
-    let draft = held.path + "/" + Self.draftName
     try removeLeftDraft(draft)
     defer { Folder.remove(draft) }
     try await writeDraft(draft)

@@ -16,8 +16,10 @@ extension Restore {
   func restore(
     _ contents: BackupFile.Contents, into endpoint: RedisEndpoint
   ) async throws(BackupError) {
-    try await RedisSession.with(endpoint) { session throws(BackupError) in
+    let name = OtherCommands.restores.connectionName
+    try await RedisSession.with(endpoint, onceAs: name) { session throws(BackupError) in
       try await refuseNodeOfCluster(session)
+      try await refuseOthers(session)
       try await checkIsFree(session)
       // Removes the draft of a restore that was killed.
       try await removeDraft(session)
@@ -39,6 +41,15 @@ extension Restore {
     throw BackupError(
       .redisFailed, "it is a node of a Redis Cluster, which takes only a part of the keys",
       at: session.endpoint.description, advice: "restore into a single Redis")
+  }
+
+  /// Two commands would each remove the draft of the other as that of a restore that was killed.
+  private func refuseOthers(_ session: RedisSession) async throws(BackupError) {
+    do throws(BackupError) {
+      try await OtherCommands.restores.refuse(at: [session])
+    } catch  where error.cause.contains("NOPERM") {
+      // A user who may not list connections may restore all the same.
+    }
   }
 
   private func checkIsFree(_ session: RedisSession) async throws(BackupError) {
@@ -134,7 +145,10 @@ extension Restore {
     local renamed = 0
     each(ARGV[2], function(key)
       if redis.call('EXISTS', key) == 1 then
-        redis.call('RENAME', key, ARGV[1] .. key:sub(#ARGV[2] + 1))
+        local name = ARGV[1] .. key:sub(#ARGV[2] + 1)
+        redis.call('RENAME', key, name)
+        -- The ids that this process gives next are of another history, also if the backup is of this very process.
+        if name:sub(-10) == ':partition' then redis.call('HDEL', name, 'history') end
         renamed = renamed + 1
       end
     end)

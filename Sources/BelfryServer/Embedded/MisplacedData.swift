@@ -7,12 +7,14 @@ enum MisplacedData {
     if Folder.exists(misplaced) {
       let remedy =
         Folder.exists(place)
-        ? "which has data, too. Decide which of the two folders has the right data, put that one there, and move the other elsewhere"
+        ? "and both folders have data. Decide which data is right. Move the wrong folder elsewhere; the right one must be at \(place)"
         : "which does not exist. If this folder has the broker's data, move it there; if not, move it elsewhere"
       throw StartError(.dataFolderUnusable, "Redis reads only \(place), \(remedy)", at: misplaced)
     }
     let draft = folder + "/" + Restore.draftName
-    if Folder.exists(draft) {
+    // If the restored data is in its place already, the command was killed at its very end.
+    let isInPlace = Folder.exists(place) && !Folder.exists(draft + "/redis")
+    if Folder.exists(draft), !isInPlace {
       throw StartError(
         .dataFolderUnusable,
         "a belfry restore did not finish. Run it again, or remove this folder, which it made", at: draft)

@@ -19,7 +19,9 @@ struct MoveCancel {
     case .moving:
       // A source that has lost its latest record would be open at the same time as its target.
       if let there = try await target?.readRecord(), there.isOpen(after: record.id) {
-        throw nothing("the move to \(record.other) has finished: run this command again without --cancel")
+        throw nothing(
+          "the move to \(record.other) has finished, so it cannot be cancelled",
+          advice: "run this command again without --cancel; it then records the end of the move here, too")
       }
       try await giveBack(record)
       return await removeCopies(record.id)
@@ -49,7 +51,7 @@ struct MoveCancel {
   private func clean(afterOpen fields: MoveFormatFields, _ id: String?) async throws(BackupError) -> String? {
     guard let target else {
       throw nothing(
-        "it is not being moved", advice: "to remove copies, name the Redis that they were copied to with --to"
+        "it is not being moved", advice: "to remove copies, use --to to name the Redis that has them"
       )
     }
     guard let claim = try await target.readRecord().record,

@@ -89,9 +89,10 @@ extension MoveRun {
     return try MoveSide.reading { () throws(RedisError) in
       var values: [MovedValue] = []
       for index in stride(from: 0, to: replies.count - 1, by: 2) {
-        values.append(
-          MovedValue(
-            dump: try replies[index].ifPresent?.bytes(), expiresAt: try replies[index + 1].integer()))
+        let expiresAt = try replies[index + 1].integer()
+        // The key may have expired between the two commands. Without its time it would be copied for good.
+        let dump = expiresAt == -2 ? nil : try replies[index].ifPresent?.bytes()
+        values.append(MovedValue(dump: dump, expiresAt: expiresAt))
       }
       return values
     }

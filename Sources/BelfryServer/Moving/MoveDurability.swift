@@ -6,7 +6,7 @@ import BelfrySystem
 // opens. If the source lost the record, both sides would be open.
 
 extension MoveRun {
-  /// The time that replicas may take to receive the copies.
+  /// The time that replicas may take to receive what was written.
   private static let replicasMilliseconds = 60_000
   /// After this time Redis has begun to flush everything written before, with `appendfsync everysec`.
   private static let flushBegins: Duration = .milliseconds(1_300)
@@ -21,9 +21,15 @@ extension MoveRun {
     }
   }
 
-  /// Waits until the disk of the source has its record.
+  /// Waits until the replicas of the source have its record. A replica that takes over without it would open the source again.
+  func settleReplicasOfSource() async throws(BackupError) {
+    for node in source.nodes { try await waitForReplicas(of: node) }
+  }
+
+  /// Waits until the replicas and the disk of the source have its record.
   func settleSource() async throws(BackupError) -> [String] {
-    try await waitForDisks(of: source).map {
+    try await settleReplicasOfSource()
+    return try await waitForDisks(of: source).map {
       "\($0) has no append-only file (appendonly no). If it restarts from an older snapshot, brokers with its address would "
         + "use the old data. Make sure that no broker has its address"
     }
@@ -37,7 +43,7 @@ extension MoveRun {
     guard reached >= count else {
       throw BackupError(
         .redisFailed,
-        "the copies reached \(reached) of its \(count) replicas: check the others, then run the command again",
+        "the latest writes reached \(reached) of its \(count) replicas: check the others, then run the command again",
         at: node.endpoint.description)
     }
   }

@@ -34,7 +34,7 @@ struct MoveRun: Sendable {
   ///   the move.
   func run(whenBegun: (MoveRecord) -> Void) async throws(BackupError) -> MoveReport {
     try await checkAreTwo()
-    try await MoveOthers.refuse(at: [source, target])
+    try await OtherCommands.moves.refuse(at: source.nodes + target.nodes)
     let standing = try await standing()
     switch standing {
     case .moved(let record, let claim): return try await finish(record, claim)
@@ -141,6 +141,7 @@ struct MoveRun: Sendable {
     for node in source.nodes {
       _ = try await node.ask(RedisCommand("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"))
     }
+    try await settleReplicasOfSource()
     progress(.paused(since: record.since, byEarlier: isAgain))
   }
 

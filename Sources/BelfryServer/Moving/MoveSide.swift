@@ -12,9 +12,6 @@ struct MoveSide: Sendable {
   /// The index of the node that has each slot; nil for a single Redis.
   private let owners: [Int]?
 
-  /// The name that Redis shows for the connections of a move.
-  static let connectionName = "belfry-move"
-
   var place: String { endpoint.description }
 
   func node(of key: [UInt8]) -> Int { owners.map { $0[ClusterSlot.of(key: key[...])] } ?? 0 }
@@ -32,7 +29,7 @@ struct MoveSide: Sendable {
 extension MoveSide {
   /// - Throws: if it is a replica, a Sentinel, or a cluster in which a slot is not served.
   static func open(_ endpoint: RedisEndpoint, on loop: EventLoop) async throws(BackupError) -> MoveSide {
-    let seed = RedisSession(loop, endpoint, onceAs: connectionName)
+    let seed = RedisSession(loop, endpoint, onceAs: OtherCommands.moves.connectionName)
     await seed.start()
     do throws(BackupError) {
       let server = try await seed.facts("server")
@@ -78,7 +75,7 @@ extension MoveSide {
       nodes: addresses.map { address in
         var endpoint = seed.endpoint
         endpoint.address = address
-        return RedisSession(loop, endpoint, onceAs: connectionName)
+        return RedisSession(loop, endpoint, onceAs: OtherCommands.moves.connectionName)
       }, isCluster: true, owners: owners)
     for node in side.nodes { await node.start() }
     do throws(BackupError) {

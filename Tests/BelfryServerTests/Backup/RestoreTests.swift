@@ -1,3 +1,4 @@
+import BelfryRedis
 import Foundation
 import Glibc
 import TestKit
@@ -211,6 +212,51 @@ import Testing
       }
       _ = try await restore(file, data: data)
       #expect(!FileManager.default.fileExists(atPath: data + "/restoring"))
+    }
+  }
+
+  /// It was killed between its last two steps, so the data is in its place.
+  @Test func aRestoreThatWasKilledAtItsVeryEndHasDoneItsWork() async throws {
+    try await withBackup { folder, file, _ in
+      let data = folder.path + "/d"
+      _ = try await restore(file, data: data)
+      try FileManager.default.createDirectory(atPath: data + "/restoring", withIntermediateDirectories: true)
+      let again = await refusal { try await restore(file, data: data) }
+      #expect(again?.cause.contains("an earlier belfry restore has put its data there") == true)
+      let redis = try EmbeddedRedis(in: try DataFolder(opening: data), settings: EmbeddedRedisSettings())
+      try redis.start()
+      redis.stop()
+    }
+  }
+
+  /// Each would remove what the other has restored so far.
+  @Test func twoRestoresIntoOneRedisDoNotRunTogether() async throws {
+    try await withBackup { _, file, _ in
+      try await withRedisServer(.debuggable()) { redis in
+        let endpoint = try RedisEndpoint(url: redis.url)
+        let name = OtherCommands.restores.connectionName
+        let refused = try await RedisSession.with(endpoint, onceAs: name) { other throws(BackupError) in
+          _ = try await other.ask(RedisCommand("PING"))
+          return await refusal { try await restore(file, redis: redis.url) }
+        }
+        #expect(refused?.code == "restoreUnderWay")
+        #expect(try redis.keys("*") == [])
+        _ = try await restore(file, redis: redis.url)
+      }
+    }
+  }
+
+  /// The process that the backup was made from may be the one that it is restored into.
+  @Test func aRestoredPartitionBeginsAnotherHistory() async throws {
+    try await TemporaryFolder.with { folder in
+      try await withRedisServer { redis in
+        let (file, partition) = (folder.path + "/b", "belfry:{1.1}:partition")
+        try redis.command("HSET", partition, "last", "1-1", "history", "abc")
+        _ = try await makeBackup(to: file, redis: redis.url)
+        try redis.command("FLUSHALL")
+        _ = try await restore(file, redis: redis.url)
+        #expect(try redis.command("HGETALL", partition) == "last\n1-1")
+      }
     }
   }
 

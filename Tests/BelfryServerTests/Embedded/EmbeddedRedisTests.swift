@@ -133,7 +133,7 @@ import Testing
         #expect(error.code == .dataFolderUnusable)
         #expect(error.place == stray)
         #expect(error.cause.contains(folder.path + "/redis/appendonlydir"))
-        #expect(error.cause.contains("which has data, too") == isThereToo)
+        #expect(error.cause.contains("both folders have data") == isThereToo)
         try FileManager.default.removeItem(atPath: stray)
         try redis.start()
         redis.stop()
