@@ -57,7 +57,7 @@ extension AnnouncementRow {
       "decline an invitation", desk.answer(Actor(account: "ivy"), isAccepted: false), ["303 to named +adam"]),
     row("apply", desk.apply("sam"), ["305 to named +olga,adam,abe"]),
     row("apply again", desk.apply("ann"), []),
-    row("apply again with other words", desk.apply("ann", "now?"), ["305 to named +olga,adam,abe"]),
+    row("apply again with other words at once", desk.apply("ann", "now?"), []),
     row("apply again when it has run out", desk.apply("ann"), ["305 to named +olga,adam,abe"]) {
       $0.nowMilliseconds += $0.limits.invitationMilliseconds
     },

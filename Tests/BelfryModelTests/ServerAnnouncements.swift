@@ -37,7 +37,7 @@ extension AnnouncementRow {
       after: [desk.needsApproval]),
     row("apply again", desk.apply(desk.sam), [], after: applied),
     row(
-      "apply again with other words", desk.apply(desk.sam, "now?"), ["3 to named +olivia,adam"],
+      "apply again with other words at once", desk.apply(desk.sam, "now?"), [],
       after: applied),
     row(
       "approve", desk.answerApplication(of: "sam", by: desk.adam, true),

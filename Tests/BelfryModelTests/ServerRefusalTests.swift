@@ -144,6 +144,38 @@ struct ServerRefusalTests {
     #expect(transaction.ceilings.isEmpty)
   }
 
+  /// The owner and the admins have a quarter of the places to themselves.
+  @Test func membersWhoInviteAndStrangersWhoApplyLeavePlacesForTheOwner() throws {
+    var desk = try ServerDesk()
+    try desk.carryOut(ServerDesk.membersMayInvite)
+    try desk.carryOut(ServerDesk.needsApproval)
+    desk.fill(.requests, with: Limits.requestsPerSpace / 4 * 3)
+    #expect(desk.refusal(of: ServerDesk.invite(ServerDesk.mia, ["sue"]))?.code == .tooMany)
+    #expect(desk.refusal(of: ServerDesk.apply(ServerDesk.sam))?.code == .tooMany)
+    for actor in [ServerDesk.olivia, ServerDesk.adam, Actor(account: "mia", isTrusted: true)] {
+      #expect(desk.refusal(of: ServerDesk.invite(actor, ["sue"])) == nil)
+    }
+  }
+
+  /// An applicant who goes on and on with other words is told of once in ten minutes.
+  @Test func anApplicationWithOtherWordsIsNotAnnouncedAgainAtOnce() throws {
+    var desk = try ServerDesk()
+    try desk.carryOut(ServerDesk.needsApproval)
+    let first = try #require(try desk.carryOut(ServerDesk.apply(ServerDesk.sam, "a")))
+    #expect(first.announcements.count == 1)
+    let request = RecordAddress.request(
+      RequestID(.application, of: "sam", in: ServerDesk.space), of: ServerDesk.space)
+    let expiry = desk.texts[request].flatMap { ExpiringText(text: $0)?.expiresAtMilliseconds }
+    desk.nowMilliseconds += Limits.applicationPauseMilliseconds - 1
+    let second = try #require(try desk.carryOut(ServerDesk.apply(ServerDesk.sam, "b")))
+    #expect(second.announcements.isEmpty)
+    let changed = try #require(desk.texts[request].flatMap { ExpiringText(text: $0) })
+    #expect(changed.expiresAtMilliseconds == expiry && changed.rest.contains(#""b""#))
+    desk.nowMilliseconds += 1
+    let third = try #require(try desk.carryOut(ServerDesk.apply(ServerDesk.sam, "c")))
+    #expect(third.announcements.count == 1)
+  }
+
   // MARK: The operations of the tables
 
   private static let long = text(Limits.messageCharacters)

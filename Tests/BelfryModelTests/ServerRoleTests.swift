@@ -24,6 +24,25 @@ struct ServerRoleTests {
     #expect(try desk.carryOut(ServerDesk.admin(ServerDesk.olivia, "adam", false)) == nil)
   }
 
+  /// Nobody may mute the owner, and nobody could unmute one who was muted before.
+  @Test mutating func aMutedMemberWhoBecomesTheOwnerMaySend() throws {
+    let (space, year) = (ServerDesk.space, Limits.muteMaximumMilliseconds)
+    try desk.carryOut(
+      SetServerMute(
+        ServerDesk.server, actor: ServerDesk.olivia, accounts: ["mia"], durationMilliseconds: year))
+    for channel in [10, 11] as [EntityID] {
+      try desk.carryOut(
+        MuteInChannel(
+          ServerDesk.server, id: channel, actor: ServerDesk.olivia, accounts: ["mia"],
+          durationMilliseconds: year))
+    }
+    try desk.carryOut(ServerDesk.handOver(ServerDesk.olivia, to: "mia"))
+    let member = try #require(desk.member("mia"))
+    #expect(!member.rights.isMuted(nowMilliseconds: desk.nowMilliseconds) && member.channelMutes.isEmpty)
+    let mutes = [RecordTable.muted, .channelMuted(10), .channelMuted(11)]
+    #expect(mutes.allSatisfy { desk.texts[RecordAddress(space, $0, "mia")] == nil })
+  }
+
   @Test mutating func theOldOwnerIsAnOrdinaryMember() throws {
     try desk.carryOut(ServerDesk.handOver(ServerDesk.olivia, to: "adam"))
     #expect(try desk.settings()?.owner == "adam")

@@ -85,7 +85,11 @@ struct UpdateNotificationTests {
       [
         Row(
           testDescription: "type \(type)", type: type, space: ServerDesk.space,
-          audience: "named +max,sam", allowed: ["max", "sam", "app"]),
+          audience: "named +max,sam", allowed: ["max", "app"]),
+        Row(
+          testDescription: "type \(type), by a receiver who was banned", type: type, space: ServerDesk.space,
+          audience: "named +max,sam", allowed: ["app"]
+        ) { try $0.carryOut(ServerDesk.ban(ServerDesk.olivia, ["max"])) },
         Row(
           testDescription: "type \(type), delivered", type: type, space: .personal("sam"),
           audience: "named +sam", allowed: ["sam", "app"]),

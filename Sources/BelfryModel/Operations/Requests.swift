@@ -30,9 +30,39 @@ extension Draft {
     }
     let text = ExpiringText(
       expiresAtMilliseconds: nowMilliseconds + milliseconds, rest: try RecordJSON.text(request))
-    try put(.request(id, of: space), text.text, atMost: Limits.requestsPerSpace)
+    try put(.request(id, of: space), text.text, atMost: mostRequests)
     noteInvitation(request)
     return id
+  }
+
+  /// The owner, the admins and trusted callers have a quarter of the table to themselves. Otherwise one member who may invite,
+  /// or strangers who apply, could take all places.
+  private var mostRequests: Int {
+    get throws(Refusal) {
+      if actor.isTrusted { return Limits.requestsPerSpace }
+      let role = try actingMember()?.role ?? .member
+      return [.owner, .admin, .host].contains(role)
+        ? Limits.requestsPerSpace : Limits.requestsPerSpace / 4 * 3
+    }
+  }
+
+  /// Gives an application that waits other words, if the owner and the admins were told of it a moment ago. They find the words
+  /// in the list of applications. They are not told again so soon, or one applicant could fill the log of the space.
+  /// - Returns: true if that is all that there is to do. Needs the request's record.
+  mutating func changeWords(
+    of application: RequestRecord, lastingMilliseconds milliseconds: Int64
+  ) throws(Refusal) -> Bool {
+    let id = RequestID(application.kind, of: application.account, in: space)
+    let address = RecordAddress.request(id, of: space)
+    guard let text = try records.lasting(address, nowMilliseconds: nowMilliseconds),
+      let waiting = RecordJSON.value(RequestRecord.self, text.rest), waiting.isSamePurpose(as: application),
+      nowMilliseconds - (text.expiresAtMilliseconds - milliseconds) < Limits.applicationPauseMilliseconds
+    else { return false }
+    try check(postscript: application.message)
+    let changed = ExpiringText(
+      expiresAtMilliseconds: text.expiresAtMilliseconds, rest: try RecordJSON.text(application))
+    change(address, to: changed.text)
+    return true
   }
 
   /// Whether this very request waits already: of the same account, with the same words. Needs its record.

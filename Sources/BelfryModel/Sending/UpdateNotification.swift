@@ -107,6 +107,8 @@ package struct UpdateNotification: Operation {
       guard entry.audience.named.contains(account) else {
         throw Refusal(.forbidden, "only the receivers of this notification may update it")
       }
+      // A receiver who has left, or was removed, writes nothing into the space any more.
+      if space.hasRoster, try records.member(account, of: space) == nil { throw .noNotification(entry.id) }
       return
     }
     guard content.fromAccount == account else {

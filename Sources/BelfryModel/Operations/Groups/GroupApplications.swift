@@ -106,8 +106,10 @@ extension Draft<GroupRecord> {
   /// While an application waits, applying again for the same reason changes nothing and notifies nobody.
   fileprivate mutating func apply(_ account: AccountID, _ reason: String?) throws(Refusal) -> RequestID {
     let application = RequestRecord(.application, of: account, message: reason)
-    if try isWaiting(application) { return RequestID(.application, of: account, in: space) }
-    let request = try ask(application, lastingMilliseconds: limits.invitationMilliseconds)
+    let (id, lasting) = (RequestID(.application, of: account, in: space), limits.invitationMilliseconds)
+    if try isWaiting(application) { return id }
+    if try changeWords(of: application, lastingMilliseconds: lasting) { return id }
+    let request = try ask(application, lastingMilliseconds: lasting)
     announce(
       Catalogue.groupJoinRequest,
       attach: [

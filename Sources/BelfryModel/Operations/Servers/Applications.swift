@@ -51,7 +51,9 @@ package struct ApplyToServer: SpaceOperation {
     let request = RequestRecord(
       .application, of: account, message: postscript.isEmpty ? nil : postscript)
     guard try !draft.isWaiting(request) else { return }
-    try draft.ask(request, lastingMilliseconds: draft.limits.invitationMilliseconds)
+    let lasting = draft.limits.invitationMilliseconds
+    if try draft.changeWords(of: request, lastingMilliseconds: lasting) { return }
+    try draft.ask(request, lastingMilliseconds: lasting)
     draft.announce(
       Catalogue.serverMemberApply,
       attach: ["requestId": .string(id.text), "postscript": .string(postscript)])

@@ -62,8 +62,22 @@ extension Draft<ServerRecord> {
   fileprivate mutating func give(_ role: MemberRole, to account: AccountID) throws(Refusal) {
     guard try assign(role, to: account) else { return }
     if role != .member { try dropBlocks(of: account) }
+    if role == .owner { try endMutes(of: account) }
     let profile = try records.profile(account, in: space)
     announce(
       Catalogue.serverMemberUpdate, attach: ["memberInfo": profile.info(account, role)], parties: [account])
+  }
+
+  /// Nobody may mute the owner, and so nobody could unmute one who was muted before.
+  private mutating func endMutes(of account: AccountID) throws(Refusal) {
+    var member = try knownMember(account, field: "accid")
+    guard member.rights.mutedUntilMilliseconds != nil || !member.channelMutes.isEmpty else { return }
+    if member.rights.mutedUntilMilliseconds != nil { change(.muted(account, in: space), to: nil) }
+    for channel in member.channelMutes.keys.sorted() {
+      change(.channelMute(of: account, in: channel, of: space), to: nil)
+    }
+    member.rights.mutedUntilMilliseconds = nil
+    member.channelMutes = [:]
+    set(member, for: account)
   }
 }
