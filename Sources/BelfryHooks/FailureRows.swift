@@ -7,6 +7,8 @@ struct FailureRows<Receiver: Hashable> {
   private struct Row {
     var isFailing: Bool
     var begunAt: ContinuousClock.Instant
+    /// True if nothing was sent to the receiver since the last failure, because somebody wanted so.
+    var isInterrupted = false
   }
 
   private let countMax: Int
@@ -17,7 +19,7 @@ struct FailureRows<Receiver: Hashable> {
   /// - Returns: true if this failure is to be told.
   mutating func fail(_ receiver: Receiver, now: ContinuousClock.Instant) -> Bool {
     if let row = rows[receiver] {
-      guard !row.isFailing, now - row.begunAt >= Self.pause else { return false }
+      guard row.isInterrupted || !row.isFailing && now - row.begunAt >= Self.pause else { return false }
     } else if rows.count >= countMax {
       rows = rows.filter { $0.value.isFailing || now - $0.value.begunAt < Self.pause }
       guard rows.count < countMax else { return false }
@@ -28,10 +30,13 @@ struct FailureRows<Receiver: Hashable> {
 
   /// - Returns: true if a row that was told ends with this.
   mutating func succeed(_ receiver: Receiver) -> Bool {
-    guard rows[receiver]?.isFailing == true else { return false }
-    rows[receiver]?.isFailing = false
+    guard let row = rows[receiver], row.isFailing else { return false }
+    rows[receiver] = Row(isFailing: false, begunAt: row.begunAt)
     return true
   }
+
+  /// Notes that nothing is sent to the receiver for now. Its next failure is told, even in the same row.
+  mutating func interrupt(_ receiver: Receiver) { rows[receiver]?.isInterrupted = true }
 
   mutating func forget(where isGone: (Receiver) -> Bool) { rows = rows.filter { !isGone($0.key) } }
 }

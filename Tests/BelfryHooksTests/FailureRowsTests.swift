@@ -6,6 +6,7 @@ import Testing
   private enum Step {
     case fail(String, second: Int)
     case succeed(String)
+    case interrupt(String)
   }
 
   /// Whether each step is told.
@@ -14,8 +15,11 @@ import Testing
     let start = ContinuousClock.now
     return steps.map { step in
       switch step {
-      case .fail(let receiver, let second): rows.fail(receiver, now: start + .seconds(second))
-      case .succeed(let receiver): rows.succeed(receiver)
+      case .fail(let receiver, let second): return rows.fail(receiver, now: start + .seconds(second))
+      case .succeed(let receiver): return rows.succeed(receiver)
+      case .interrupt(let receiver):
+        rows.interrupt(receiver)
+        return false
       }
     }
   }
@@ -35,6 +39,15 @@ import Testing
       + (1..<60).flatMap { [.fail("a", second: $0), .succeed("a")] }
       + [.fail("a", second: 59), .fail("a", second: 60), .succeed("a")]
     #expect(told(steps) == [true, true] + Array(repeating: false, count: 119) + [true, true])
+  }
+
+  /// A webhook that failed was disabled, and somebody enables it again.
+  @Test func afterAnInterruptionTheFirstFailureOrSuccessIsTold() {
+    let begin: [Step] = [.fail("a", second: 0), .interrupt("a")]
+    #expect(told(begin + [.succeed("a"), .succeed("a")]) == [true, false, true, false])
+    #expect(
+      told(begin + [.fail("a", second: 1), .fail("a", second: 2), .succeed("a")])
+        == [true, false, true, false, true])
   }
 
   @Test func onlySoManyReceiversAreKept() {

@@ -79,6 +79,8 @@ package final class WebhookDispatcher {
       version = endpoints.version
       // The change may be a replay.
       for lane in lanes.values.joined() { lane.lookAgain() }
+      // A disabled one may be enabled again, and the log then says that it succeeds again.
+      rows.forget { endpoints.kept($0) == nil }
     }
     if lanes.count != enabled.count || enabled.contains(where: { lanes[$0.id] == nil }) { follow(enabled) }
     if !succeeded.isEmpty { await noteSuccesses() }
@@ -96,11 +98,11 @@ package final class WebhookDispatcher {
     for (id, lanes) in lanes where kept[id] == nil {
       for lane in lanes { lane.giveUp() }
       failures.giveUp(Self.workName, on: Self.healthSubject(id))
+      rows.interrupt(id)
     }
     lanes = kept
     breakers = breakers.filter { kept[$0.key] != nil }
     succeededAt = succeededAt.filter { kept[$0.key] != nil }
-    rows.forget { kept[$0] == nil }
   }
 
   private func look(_ lastIDs: [Partition: MessageID]) {

@@ -57,7 +57,7 @@ package final class WebhookEndpoints: Sendable {
   }
 
   /// - Parameter lookedAt: when Redis was asked, at the earliest. The answer to a later look is not replaced.
-  private func replaceKept(by found: [Kept], version: String?, lookedAt: ContinuousClock.Instant) {
+  func replaceKept(by found: [Kept], version: String?, lookedAt: ContinuousClock.Instant) {
     content.withLock { content in
       if let latest = content.lookedAt, latest > lookedAt { return }
       content = Content(

@@ -190,6 +190,37 @@ import Testing
     }
   }
 
+  /// The webhook is enabled, but its partition is away, so the copies that wait there cannot be made due.
+  @Test func aChangeThatIsDoneInPartHasAnUnknownOutcome() async throws {
+    let server = try ScriptedServer(Self.accepting)
+    try await withBroker(
+      configure: {
+        $0.partitions = try #require(Partitions(count: 1))
+        $0.allowedNetworks = try [#require(IPNetwork("127.0.0.0/8"))]
+      }
+    ) { broker async throws in
+      let (id, _) = try register(server, at: broker)
+      let token = try broker.token("app", .app)
+      _ = try broker.ask("PATCH", "/v1/webhooks/\(id)", as: token, #"{"enabled":false}"#)
+      let partition = try broker.redis.command("KEYS", "belfry:*:partition")
+      _ = try broker.redis.command("RENAME", partition, partition + "-away")
+      let enabling = try broker.ask("PATCH", "/v1/webhooks/\(id)", as: token, #"{"enabled":true}"#)
+      #expect(enabling.status == 503 && enabling.code == "unknownOutcome", "\(enabling.body)")
+      _ = try broker.redis.command("RENAME", partition + "-away", partition)
+      #expect(try show(broker, id)["enabled"] == true)
+    }
+  }
+
+  @Test(arguments: [
+    (5, nil, 9, 5), (5, 3, 9, 3), (5, 7, 9, 5), (12, nil, 9, 9), (12, 7, 9, 7),
+  ])
+  func theOldestPendingCopyIsNoLaterThanTheFirstFailureAndTheClock(
+    oldest: Int64, failingSince: Int64?, now: Int64, expected: Int64
+  ) {
+    #expect(
+      Webhooks.oldestPending(oldest, failingSince: failingSince, nowMilliseconds: now) == expected)
+  }
+
   @Test func whatFellOutIsToldWithTheNextDelivery() async throws {
     let server = try ScriptedServer(Self.accepting)
     try await withWebhooks { broker async throws in

@@ -18,12 +18,11 @@ enum Webhooks {
       let oldest = try await reading { () async throws(StoreError) in
         try await services.administration.oldestWaiting(id)
       }
-      // The time is that of an id, which may be seconds ahead of the clock after a restart of Redis. While deliveries fail, the
-      // one that failed first is pending too.
       if let oldest {
-        var bound = WallClock.nowMilliseconds()
-        if case .integer(let since)? = members["failingSince"] { bound = min(bound, since) }
-        members["oldestPending"] = .integer(min(oldest, bound))
+        var failingSince: Int64?
+        if case .integer(let since)? = members["failingSince"] { failingSince = since }
+        members["oldestPending"] = .integer(
+          oldestPending(oldest, failingSince: failingSince, nowMilliseconds: WallClock.nowMilliseconds()))
       }
       return .json(.object(members))
     },
@@ -40,6 +39,14 @@ enum Webhooks {
       return .noContent
     },
   ]
+
+  /// The time of the oldest copy that is not delivered, in milliseconds since 1970.
+  ///
+  /// - Parameter oldest: the time of its id, which may be seconds ahead of the clock after a restart of Redis. While
+  ///   deliveries fail, the copy that failed first is pending too.
+  static func oldestPending(_ oldest: Int64, failingSince: Int64?, nowMilliseconds: Int64) -> Int64 {
+    min(oldest, failingSince ?? nowMilliseconds, nowMilliseconds)
+  }
 
   private static func create(
     _ request: Request, _ services: LoopServices, url: String, types: [Int]?, spaces: [String]?, env: String?,
