@@ -266,7 +266,7 @@ extension Visibility.Exclusion {
     case .leftBefore: "\(account) had left before it was sent."
     case .leftSince:
       "Accounts see it only while they are in the room, and \(account) has left the room since it was sent."
-    case .leftOut: "\(account) was excluded when it was sent."
+    case .leftOut: "It was sent with exceptions, and \(account) is one of them."
     case .notNamed: "It was sent to named accounts only, and \(account) is not one of them."
     case .notInChannel: "\(account) was not in channel \(audience.channel?.text ?? "") when it was sent."
     case .blocked:

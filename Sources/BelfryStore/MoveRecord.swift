@@ -63,8 +63,8 @@ package struct MoveRecord: Sendable, Hashable {
       "this keyspace is being moved here from \(other), and is not complete: wait until belfry move ends; if it "
         + "was interrupted, run it again to finish the move, or with --cancel to undo it"
     case .cancelled:
-      "this Redis has copies left by a cancelled move from \(other): run belfry move with this target again to finish the "
-        + "move, or with --cancel to remove them"
+      "this Redis has copies left by a cancelled move from \(other): run belfry move with this target to move again "
+        + "from the beginning, or with --cancel to only remove the copies"
     }
   }
 }

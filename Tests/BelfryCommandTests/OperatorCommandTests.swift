@@ -132,7 +132,7 @@ import Testing
         uptime seconds         60
         keyspace data version  3
         keyspace partitions    64
-        refused writes         -
+        refused writes         none
 
         keyspace differences
         SETTING  HERE  KEYSPACE
@@ -227,7 +227,7 @@ import Testing
       """
       is cluster         yes
       replicas promised  1
-      moving             -
+      moving             none
       unserved           0
 
       nodes

@@ -95,7 +95,7 @@ import Testing
     #expect(TimeText.unixMilliseconds(of: text, .ahead, now: now) == time)
   }
 
-  @Test(arguments: ["", "now", "24", "-24h", "24 h", "2026-12-24", "2026-12-24 18", "7w", "٧d"])
+  @Test(arguments: ["", "now", "24", "-24h", "24 h", "2026-12-24 18", "7w", "٧d"])
   func `what is no time is refused, and a number is a length in seconds`(text: String) {
     let number = Int(text)
     #expect(TimeText.unixMilliseconds(of: text, .ago, now: Date()) == nil)
@@ -109,6 +109,7 @@ import Testing
       ("90", "milliseconds since 1970", "90s"),
       ("2027-03-28 02:30", "there is no 2027-03-28 02:30: the clocks in Europe/Berlin skip it", nil),
       ("2027-13-01 10:00", "there is no 2027-13-01 10:00", nil),
+      ("2027-02-29", "there is no 2027-02-29", nil),
       ("2027-13-01T10:00Z", "there is no 2027-13-01T10:00Z", nil),
       ("0", nil, nil), ("1900000000000", nil, nil), ("2027-03-28 03:30", nil, nil), ("tomorrow", nil, nil),
     ] as [(String, String?, String?)])
@@ -188,7 +189,7 @@ import Testing
     ] as [(String, Int64)] {
       #expect(TimeText.unixMilliseconds(of: text, .ago, now: now) == milliseconds, "\(text)")
     }
-    for text in ["", "h", "-1", "-1h", "1000000001h", "yesterday", "1w", "1970-01-01"] {
+    for text in ["", "h", "-1", "-1h", "1000000001h", "yesterday", "1w", "1970-13-01"] {
       #expect(TimeText.unixMilliseconds(of: text, .ago, now: now) == nil, "\(text)")
     }
   }
@@ -196,6 +197,7 @@ import Testing
   @Test(
     arguments: [
       ("2026-12-24 18:00", 1_798_131_600_000), ("2026-12-24 18:00:30", 1_798_131_630_000),
+      ("2026-12-24", 1_798_066_800_000), ("2026-02-30", nil), ("2026-12-24Z", nil),
       ("2026-12-24T18:00", 1_798_131_600_000), ("2026-12-24 17:00Z", 1_798_131_600_000),
       ("2026-07-01 00:30", 1_782_858_600_000), ("2026-03-29 03:00", 1_774_746_000_000),
       ("2026-03-29 02:30", nil), ("2026-02-30 12:00", nil), ("2026-12-24 24:30", nil),
@@ -205,6 +207,20 @@ import Testing
     #expect(TimeText.unixMilliseconds(of: text, .ahead, now: Date(), in: berlin) == time)
     guard let time, text.contains(" "), !text.hasSuffix("Z") else { return }
     #expect(TimeText.of(unixMilliseconds: time, in: berlin).hasPrefix(text))
+  }
+
+  /// In spring the clocks of Cairo skip the first hour of a day.
+  @Test func `a day begins when its clocks do`() throws {
+    let cairo = try #require(TimeZone(identifier: "Africa/Cairo"))
+    let time = try #require(TimeText.unixMilliseconds(of: "2026-04-24", .ahead, now: Date(), in: cairo))
+    #expect(TimeText.of(unixMilliseconds: time, in: cairo) == "2026-04-24 01:00:00")
+  }
+
+  @Test func `examples of a length of time lie within its bounds`() {
+    #expect(
+      DurationText.inputRule(within: 0...60)
+        == "a duration such as 30s, or a number of seconds, between 0 s and 1 min")
+    #expect(DurationText.inputRule(within: 1...86_400).contains("such as 30s or 5m or 24h, or"))
   }
 
   @Test func `times of a broker are shown in the zone asked for`() throws {

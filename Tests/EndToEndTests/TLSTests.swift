@@ -39,12 +39,12 @@ extension EndToEnd {
     }
 
     /// The output of the command line, over https.
-    private func belfry(_ broker: Broker, ca: String?, _ arguments: String...) throws -> (
+    private func belfry(port: UInt16, ca: String?, _ arguments: String...) throws -> (
       Int32, String, String
     ) {
       let (process, output, errors) = (Process(), Pipe(), Pipe())
       process.executableURL = URL(filePath: Broker.executable)
-      process.arguments = arguments + ["--url", "https://localhost:\(broker.port)"]
+      process.arguments = arguments + ["--url", "https://localhost:\(port)"]
       let token = try TestTokens.mint(subject: "ops", role: "operator", device: nil, ttlSeconds: 600)
       process.environment = ["BELFRY_TOKEN": token, "BELFRY_CA": ca ?? ""]
       (process.standardOutput, process.standardError) = (output, errors)
@@ -62,13 +62,32 @@ extension EndToEnd {
       try await Stage.with { stage, redis in
         let broker = try stage.broker(redisURL: redis.url)
         try await broker.start()
-        let (code, said, _) = try belfry(broker, ca: stage.authority.file, "stats", "--json")
+        let (code, said, _) = try belfry(port: broker.port, ca: stage.authority.file, "stats", "--json")
         #expect(code == 0 && said.contains("uptimeSeconds"))
-        let (refused, _, complaint) = try belfry(broker, ca: nil, "stats")
+        let (refused, _, complaint) = try belfry(port: broker.port, ca: nil, "stats")
         #expect(refused == 1)
         #expect(
           complaint.contains("certificate is not trusted") && complaint.contains("--ca FILE"), "\(complaint)")
         await broker.remove()
+      }
+    }
+
+    /// A Redis presents the certificate, which the command line refuses before it says anything.
+    @Test func anExpiredCertificateIsNoUnknownOne() async throws {
+      try await Stage.with { stage, _ in
+        let old = try stage.authority.identity("old", lasting: -60)
+        let port = try findFreePort()
+        var options = RedisServer.Options()
+        options.settings = [
+          "tls-port": "\(port)", "tls-cert-file": old.certificateFile, "tls-key-file": old.keyFile,
+          "tls-ca-cert-file": stage.authority.file,
+        ]
+        try await withRedisServer(options) { _ in
+          let (refused, _, complaint) = try belfry(port: port, ca: stage.authority.file, "stats")
+          #expect(refused == 1)
+          #expect(complaint.contains("the broker's certificate has expired, by the clock of this machine"))
+          #expect(!complaint.contains("--ca FILE"), "\(complaint)")
+        }
       }
     }
 

@@ -51,7 +51,10 @@ extension Kind where Value: RawRepresentable<Int> & NamedChoice {
     Kind(.choice(Value.self)) { value, path throws(Refusal) in
       if case .integer(let number) = value, let choice = Value(rawValue: Int(number)) { return choice }
       // Within quotes it would look like one of them.
-      if case .string = value { throw value.refused("a number", at: path) }
+      if case .string = value {
+        let choices = Value.allCases.map { "\($0.rawValue) (\($0))" }.joined(separator: " or ")
+        throw value.refused("a number: \(choices)", at: path)
+      }
       throw .noChoice(of: Value.allCases.map { "\($0.rawValue)" }, at: path)
     }
   }

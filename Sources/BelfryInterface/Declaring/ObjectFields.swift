@@ -125,7 +125,7 @@ extension Kind where Value == [UTF8Text: String] {
       var texts: [UTF8Text: String] = [:]
       for (name, value) in members {
         let name = UTF8Text(name)
-        if name.isEmpty { throw .invalid(path, "must not have an empty name") }
+        if name.isEmpty { throw .invalid(path, "must not contain a field with an empty name") }
         guard case .string(let text) = value else {
           // An empty path would name the whole body.
           var refusal = value.refused("a string", at: "")

@@ -52,7 +52,7 @@ package enum OpenAPIDocument {
     `malformed`, 501 `unsupportedEncoding`, 503 `busy` and 505 `unsupportedVersion`.
 
     If the broker is configured to allow pages of the request's `Origin`, responses have the CORS headers. If \
-    the broker gives session cookies (`POST /v1/session`), a cookie can take the place of its token. A \
+    the broker gives session cookies (`POST /v1/session`), a browser can send its cookie instead of a token. A \
     broker that is configured with its host names answers any other `Host` with 421 `misdirected`.
 
     Each path with `GET` also supports `HEAD`, and every path supports `OPTIONS`. The `cursor` of a list's \

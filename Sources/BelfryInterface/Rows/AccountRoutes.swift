@@ -69,7 +69,7 @@ package enum AccountRoutes {
   private static let preference = Kind<Preference>.object(
     Field(
       "space", .space,
-      "`server:7`, `group:9`, `room:3`, or `account:` and the account for direct messages; "
+      "`server:7`, `group:9`, `room:3`, or `account:` and the account's own name for its direct messages; "
         + "absent: everywhere"),
     Field(
       "types", .list(.integer(0...Int(Int32.max)), counts: 1...Limits.typesPerPreference),

@@ -179,7 +179,7 @@ extension BrokerRoutes {
       "sends that a callback silenced: they were answered as if sent, and nobody received them"),
     .always(
       "failed", .count,
-      "requests to callbacks that failed or got an invalid answer; `onFailure` decided, except that an `allow` with an invalid patch was refused"
+      "requests to callbacks that failed or got an invalid answer; `onFailure` decided, but after an `allow` with an invalid patch Belfry refused the request"
     ),
     .always(
       "skipped", .count,

@@ -157,7 +157,9 @@ extension GroupRoutes {
   private static let fileName = Field(
     "name", .text(characters: 1...Limits.nameCharacters), "the file's name"
   ).needed
-  private static let url = Field("url", .text(bytes: 1...Limits.urlBytes), "the file's URL").needed
+  private static let url = Field(
+    "url", .text(bytes: 1...Limits.urlBytes), "the file's URL, which Belfry neither checks nor opens"
+  ).needed
   private static let size = Field("size", .integer(0...Int(Int64.max >> 10)), "bytes").needed
   private static let file = Shape.resource(
     "GroupFile",

@@ -12,9 +12,12 @@ package enum GroupRoutes {
 
   private static let style = Field(
     "style", Kind<GroupStyle>.choice, "how accounts join, and whether everybody can find it")
+  private static let inviteNeedConfirmMeaning =
+    "whether invitees must accept, except those whose `mayAdd` and `autoAcceptInvitation` let the inviter add them; "
+    + "if false, `mayAdd` alone decides"
   private static let inviteNeedConfirm = Field(
     "inviteNeedConfirm", .flag,
-    "whether all invitees must accept; otherwise invitees whose option `mayAdd` allows it join at once")
+    inviteNeedConfirmMeaning)
   private static let maxMembers = Field(
     "maxMembers", .integer(1...1_000_000), "the maximum number of members")
   private static let invitees = Field(
@@ -46,7 +49,7 @@ package enum GroupRoutes {
     .always("owner", .account, "its owner"),
     .always("style", .choice(GroupStyle.self), "how accounts join, and whether everybody can find it"),
     .always("createTime", .time, "when it was created"),
-    .always("inviteNeedConfirm", .flag, "whether invitees must accept"),
+    .always("inviteNeedConfirm", .flag, inviteNeedConfirmMeaning),
     .always("maxMembers", .count, "the maximum number of members"),
     .always(
       "isAllMuted", .flag, "whether only the owner, the admins and the accounts on the allow list may send"),

@@ -80,7 +80,7 @@ package enum SendShapes {
       .sometimes(
         "messageClientId", .text, "the sender's id for it, or the one that the broker generated and remembers"
       ),
-      .sometimes("serverId", .id, "the server that receives it"),
+      .sometimes("serverId", .id, "the server that receives it, or that the channel is in"),
       .sometimes("channelId", .id, "the channel that receives it"),
       .sometimes("groupId", .id, "the group that receives it"),
       .sometimes("roomId", .id, "the room that receives it"),

@@ -105,7 +105,7 @@ final class ServerCertificate: Sendable {
     }
     let begin = Timestamp.text(milliseconds: times.lowerBound * 1_000)
     return now < times.lowerBound
-      ? "the certificate is valid only from \(begin), so clients refuse it until then: correct this machine's clock, or replace it"
+      ? "the certificate is valid only from \(begin), so clients refuse it until then: correct this machine's clock, or replace the certificate"
       : nil
   }
 }

@@ -82,7 +82,7 @@ extension TokenClaims {
   }
 
   private static func inMilliseconds(_ claim: String) -> TokenError {
-    TokenError("its \(claim) is after the year 9999: it is in seconds since 1970, not in milliseconds")
+    TokenError("its \(claim) is after the year 9999: give it in seconds since 1970, not in milliseconds")
   }
 
   /// RFC 7519 allows fractions in times. A time that is out of range becomes one that is just out of it, so that calculations

@@ -29,9 +29,7 @@ struct Arguments: Sendable, Hashable {
 
   /// A length of time, in seconds.
   func seconds(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
-    let bounds =
-      "between \(range.lowerBound) s and \(DurationText.of(milliseconds: range.upperBound * 1_000))"
-    return try value(name, "\(DurationText.inputRule), \(bounds)") { text in
+    try value(name, DurationText.inputRule(within: range)) { text in
       DurationText.seconds(of: text).flatMap { range.contains($0) ? $0 : nil }
     }
   }

@@ -47,7 +47,7 @@ extension ExitCode {
     case .success: "done"
     case .refused:
       "the broker refused the request or cannot be reached, or something on this machine failed; for webhook test, the "
-        + "test did not arrive; standard error has a code, the reason and advice"
+        + "receiver did not accept the test; standard error has a code, the reason and advice"
     case .wrongUsage:
       "wrong usage; for serve also an option with an invalid value; for check-config a configuration with which no "
         + "broker starts; nothing was done"

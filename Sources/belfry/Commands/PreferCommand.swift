@@ -11,7 +11,9 @@ extension Command {
       """,
     options: [
       .value(
-        "space", "SPACE", "the space, such as server:7, group:9, room:3, account:bob; everywhere by default"),
+        "space", "SPACE",
+        "the space, such as server:7, group:9 or room:3, or account: and your own name for direct messages; "
+          + "everywhere by default"),
       CommandOption.list("type", "TYPE", "only these types, by code or name; all by default").setting(
         "types"),
       .choice(

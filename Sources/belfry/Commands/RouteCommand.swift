@@ -91,8 +91,8 @@ private struct RouteRun {
       invocation.console.print([isNew ? done : VisibleText.of(parts.sentence(done, names))])
     }
     let text = AnswerText(timeZone: invocation.console.timeZone)
-    if !invocation.printsJSON, let table = text.table(answer, as: shape) {
-      return invocation.console.print(table)
+    if !invocation.printsJSON, let (table, ifEmpty) = text.table(answer, as: shape) {
+      return invocation.console.print(table, empty: ifEmpty)
     }
     let columns = invocation.console.terminal.columns
     try invocation.print(answer, text.parts(answer, as: shape).lines(columnsLimit: columns))
@@ -107,7 +107,7 @@ private struct RouteRun {
     var invitations: [[String]] = []
     try await invocation.printListing(
       Listing<JSONValue>(limit: try invocation.arguments.listingLimit, pageLimit: Limits.pageMembersMaximum),
-      header: header, empty: "none",
+      header: header, empty: items.element.words(ifNone: items.name),
       page: { limit, cursor in
         guard case .object(let page)? = try await ask(limit, cursor),
           case .array(let rows)? = page[items.name]
@@ -257,6 +257,7 @@ extension JSONValue {
   /// The failure of a test that the broker made. Nil unless the answer says that nothing was delivered.
   fileprivate var failedDelivery: CommandFailure? {
     guard case .object(let answer) = self, answer["delivered"] == false else { return nil }
-    return CommandFailure(code: "notDelivered", detail: "the test did not arrive; standard output says why")
+    return CommandFailure(
+      code: "notDelivered", detail: "the receiver did not accept the test; standard output says why")
   }
 }

@@ -6,8 +6,8 @@ import FoundationEssentials
 struct AnswerText {
   let timeZone: TimeZone
 
-  /// The table of an answer that is a list of objects and nothing else.
-  func table(_ value: JSONValue, as shape: Shape) -> TextTable? {
+  /// The table of an answer that is a list of objects and nothing else, and the words for an empty one.
+  func table(_ value: JSONValue, as shape: Shape) -> (table: TextTable, ifEmpty: String)? {
     guard case .object(let object) = shape.bare, object.properties.count == 1,
       let list = object.properties.first,
       case .list(let element, _) = list.shape, case .object(let item) = element.bare,
@@ -15,7 +15,7 @@ struct AnswerText {
     else { return nil }
     var table = TextTable(item.properties.map(\.heading))
     for element in elements { table.add(cells(of: element, item.properties)) }
-    return table
+    return (table, element.words(ifNone: list.name))
   }
 
   /// An answer in its parts. A table for each list of objects is easier to read than a row for each of their
@@ -69,7 +69,7 @@ struct AnswerText {
     case (.map, .object(let members)):
       return Parts(facts: FactText.rows(members, prefix: name + " ", in: timeZone))
     case (.list(let element, _), .array([])):
-      if case .account = element.bare { return Parts(facts: [[name, "nobody"]]) }
+      return Parts(facts: [[name, element.isAboutAccounts ? "nobody" : "none"]])
     case (.list(let element, _), .array(let elements)):
       if case .account = element.bare, elements.count > Self.namesMax {
         let names = elements.prefix(Self.namesMax).map { cell($0, as: element) }.joined(separator: ", ")
@@ -158,6 +158,18 @@ extension Property {
 }
 
 extension Shape {
+  /// True for accounts, and for objects that begin with one.
+  fileprivate var isAboutAccounts: Bool {
+    switch bare {
+    case .account: true
+    case .object(let object): object.properties.first?.shape.bare == .account
+    default: false
+    }
+  }
+
+  /// The words for a list without elements of this shape: `nobody` or `no preferences`.
+  func words(ifNone name: String) -> String { isAboutAccounts ? "nobody" : "no \(name)" }
+
   /// An object as a phrase has commas of its own.
   fileprivate var listSeparator: String { if case .object = bare { "; " } else { ", " } }
 }

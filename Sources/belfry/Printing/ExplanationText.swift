@@ -101,7 +101,7 @@ enum ExplanationText {
       case .viewers: "for all accounts that see channel \(audience.channel?.text ?? "")"
       case .named: "for \(named)"
       // No entry has it.
-      case .byThreshold: "for all members or subscribers\(channel)"
+      case .byThreshold: "for all members\(channel), or in a large server only for subscribers"
       }
     let also = audience.rule == .named || named.isEmpty ? "" : ", and for \(named)"
     let except = audience.except.map(\.text).joined(separator: ", ")

@@ -14,7 +14,18 @@ enum DurationText {
   }
 
   /// The forms of a length of time that somebody gives.
-  static let inputRule = "a duration such as 90s, 90m, 24h or 7d, or a number of seconds"
+  static let inputRule = inputRule(examples: "90s, 90m, 24h or 7d")
+
+  /// The same with the bounds, and with examples that lie between them.
+  static func inputRule(within range: ClosedRange<Int>) -> String {
+    let examples = ["30s", "5m", "24h"].filter { seconds(of: $0).map(range.contains) == true }
+    let bounds = "between \(range.lowerBound) s and \(of(milliseconds: range.upperBound * 1_000))"
+    return "\(inputRule(examples: examples.joined(separator: " or "))), \(bounds)"
+  }
+
+  private static func inputRule(examples: String) -> String {
+    "a duration such as \(examples), or a number of seconds"
+  }
   private static let unitSeconds: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
   private static let countMax = 1_000_000_000
 
@@ -72,7 +83,8 @@ enum TimeText {
   /// The forms of a time that somebody gives.
   static func inputRule(_ direction: Direction) -> String {
     let now = direction == .ago ? "ago" : "from now"
-    return "a time (\"2026-12-24 18:00\" in the local zone, or 2026-12-24T18:00+01:00), "
+    return
+      "a time (\"2026-12-24 18:00\" in the local zone, or 2026-12-24T18:00+01:00; a day alone means its beginning), "
       + "a duration (90m, 24h or 7d \(now)), or milliseconds since 1970"
   }
 
@@ -112,18 +124,28 @@ enum TimeText {
     return ("there is no \(text)" + (isSkipped ? ": the clocks in \(zone.identifier) skip it" : ""), nil)
   }
 
-  private static var form: Regex<(Substring, Substring, Substring, Substring?, Substring?)> {
-    #/(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/#
+  private static var form: Regex<(Substring, Substring, Substring?, Substring?, Substring?)> {
+    #/(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?/#
   }
 
-  /// A time of ISO 8601, or one as tables show it. Seconds may be left out, and may have a fraction.
+  /// A time of ISO 8601, or one as tables show it. Seconds may be left out, and may have a fraction. A day means its
+  /// beginning.
   private static func date(of text: String, in zone: TimeZone) -> Date? {
     guard let found = text.wholeMatch(of: form) else { return nil }
+    guard let time = found.2 else { return beginning(ofDay: found.1, in: zone) }
     let seconds = found.3 ?? ":00"
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: seconds.contains("."))
-    let date = try? Date("\(found.1)T\(found.2)\(seconds)\(found.4 ?? "Z")", strategy: style)
+    let date = try? Date("\(found.1)T\(time)\(seconds)\(found.4 ?? "Z")", strategy: style)
     guard found.4 == nil, let date else { return date }
-    return moved(date, to: zone, shownAs: "\(found.1) \(found.2)")
+    return moved(date, to: zone, shownAs: "\(found.1) \(time)")
+  }
+
+  /// Not 00:00, which the clocks of some zones skip once a year.
+  private static func beginning(ofDay day: Substring, in zone: TimeZone) -> Date? {
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = zone
+    guard let noon = try? Date("\(day)T12:00:00Z", strategy: .iso8601) else { return nil }
+    return moved(noon, to: zone, shownAs: "\(day) 12:00").map(calendar.startOfDay)
   }
 
   /// The moment at which clocks in the zone show what they show in UTC at the date given. Nil if they skip that time, or if

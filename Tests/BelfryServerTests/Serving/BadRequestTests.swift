@@ -58,7 +58,9 @@ import Testing
       let quoted = try broker.ask("POST", "/v1/servers", as: token, #"{"name":"x","applyMode":"1"}"#)
       expectProblem(quoted, 400, "invalidField")
       #expect(quoted.field == "applyMode")
-      #expect(quoted.json["detail"]?.text == "must be a number, not a string", "\(quoted.body)")
+      #expect(
+        quoted.json["detail"]?.text == "must be a number: 0 (joinsAtOnce) or 1 (needsApproval), not a string",
+        "\(quoted.body)")
     }
   }
 

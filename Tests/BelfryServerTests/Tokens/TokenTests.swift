@@ -149,7 +149,7 @@ import Testing
     let value = try JSONParser.value(of: Array(#"{"sub":"a",\#(times)}"#.utf8))
     let error = #expect(throws: TokenError.self) { try TokenClaims(payload: value, nowSeconds: Self.now) }
     #expect(
-      error?.cause.hasSuffix("is after the year 9999: it is in seconds since 1970, not in milliseconds")
+      error?.cause.hasSuffix("is after the year 9999: give it in seconds since 1970, not in milliseconds")
         == true)
   }
 

@@ -46,7 +46,8 @@ package struct SetPreferences: Operation {
         let field = "\(field).types[\(place)]"
         guard let known = Catalogue.type(type) else { throw .invalid(field, "is not a notification type") }
         guard known.critical != .everybody || one.level == .all else {
-          throw .invalid(field, "is \(known.name), which everybody receives: its level can only be all")
+          throw .invalid(
+            field, "is \(known.name), which preferences cannot turn off: its level can only be all")
         }
       }
       if one.hasEnded(nowMilliseconds: now) {

@@ -135,7 +135,9 @@ package struct SetMemberAttributes: SpaceOperation {
   }
 
   private func check(_ after: [UTF8Text: String], _ text: String) throws(Refusal) {
-    if after.keys.contains("") { throw .invalid("attributes", "must not have an empty name") }
+    if after.keys.contains("") {
+      throw .invalid("attributes", "must not contain an attribute with an empty name")
+    }
     guard text.utf8.count <= Limits.attributesBytes else {
       throw .invalid(
         "attributes",

@@ -213,9 +213,26 @@ class Lost:
 
     def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
         if isinstance(error, (OSError, http.client.HTTPException)):
-            words = str(error) or type(error).__name__
             raise BelfryError(
-                "transport", f"{self._url}: {words}", nothing_was_sent=self._nothing_was_sent) from error
+                "transport", f"{self._url}: {_reason(error)}", nothing_was_sent=self._nothing_was_sent) from error
+
+
+def _reason(error: OSError | http.client.HTTPException) -> str:
+    """OpenSSL's own words name its source files and not what a reader can do."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        verdict = _CERTIFICATE_VERDICTS.get(error.verify_code)
+        return verdict or f"the broker's certificate is not trusted: {error.verify_message}"
+    if isinstance(error, ssl.SSLError) and error.reason:
+        port = ", perhaps because this port speaks plain HTTP" if error.reason == "WRONG_VERSION_NUMBER" else ""
+        return f"the TLS handshake failed{port}: {error.reason}"
+    return str(error) or type(error).__name__
+
+
+_CERTIFICATE_VERDICTS = {
+    # X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED of OpenSSL.
+    9: "the broker's certificate is not valid yet, by the clock of this machine",
+    10: "the broker's certificate has expired, by the clock of this machine",
+}
 
 
 class Stream:
