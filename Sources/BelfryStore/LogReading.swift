@@ -77,8 +77,7 @@ package struct LogEnd: Sendable, Hashable {
 /// allotted again. An id after `first` may have been allotted before the loss as well, if the clock was also set back by
 /// more than ids leap; the history alone tells the two apart.
 package struct Rewind: Sendable, Hashable {
-  /// The name of the history that ended; empty where the partition had no id yet. After a `+`, the name of one that went on
-  /// later: its process was demoted, and promoted again.
+  /// The name of the history that ended; empty where the partition had no id yet.
   package var ended: String
   /// The last id that was kept.
   package var kept: MessageID

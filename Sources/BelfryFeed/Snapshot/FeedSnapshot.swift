@@ -34,12 +34,12 @@ package struct FeedSnapshot: Sendable {
         return rewind.kept < id ? rewind.kept : nil
       }
       if !known.isEmpty, known == history || known == present {
-        return id > last ? last : keptOfEarlierPart(before: id, of: known)
+        return id > last ? last : rewind(around: id)?.kept
       }
       // Nothing is known of this history: its rewind was lost, too, or is forgotten. Everything allotted since the
       // latest loss may then be new to the reader.
       if !known.isEmpty, let kept = rewinds.last?.kept, kept < id { return kept }
-      if let rewind = rewinds.last(where: { $0.kept < id && id < $0.first }) { return rewind.kept }
+      if let rewind = rewind(around: id) { return rewind.kept }
       if id <= last { return nil }
       // If nothing was allotted since the loss, nothing before the last id is new. The same is true if no loss is known:
       // the first rewind of a partition is that of its first id.
@@ -47,15 +47,10 @@ package struct FeedSnapshot: Sendable {
       return rewind.kept
     }
 
-    /// The same for an id that is earlier than the present part of the history. Two parts of one name are of one process: it
-    /// was demoted and promoted again, or it was given an older state meanwhile, as by a restore.
-    private func keptOfEarlierPart(before id: MessageID, of known: String) -> MessageID? {
-      guard known == history, let began = rewinds.last?.first, id < began else { return nil }
-      let part = rewinds.indices.last {
-        rewinds[$0].ended == "+" + known && ($0 == 0 || rewinds[$0 - 1].first <= id)
-      }
-      if let part { return rewinds[part].kept < id ? rewinds[part].kept : nil }
-      return rewinds.last { $0.kept < id && id < $0.first }?.kept
+    /// The rewind that lost the id: no other id lies between what it kept and what came next. The process of the present history
+    /// may have given such an id, too: it was demoted and promoted again, or an older state was restored into it.
+    private func rewind(around id: MessageID) -> Rewind? {
+      rewinds.last { $0.kept < id && id < $0.first }
     }
   }
 

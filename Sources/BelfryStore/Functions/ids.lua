@@ -221,9 +221,9 @@ local function note_history(prefix, ended, kept, first)
     words[#words + 1] = word
   end
   -- A Redis may be demoted and promoted again. Its history goes on then, so it must not count as one that has
-  -- ended. The mark is for readers who stand at an id of its earlier part that was lost.
+  -- ended.
   for index = 1, #words, 3 do
-    if words[index] == current then words[index] = '+' .. current end
+    if words[index] == current then words[index] = '-' end
   end
   words[#words + 1] = ended or '-'
   words[#words + 1] = kept
