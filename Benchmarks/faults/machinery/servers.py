@@ -179,7 +179,11 @@ class ReplicatedServer(RedisServer):
         return self.is_up and not self.is_stopped
 
     def is_master(self) -> bool:
-        return self.call("ROLE")[0] == b"master"
+        try:
+            return self.call("ROLE")[0] == b"master"
+        except ConnectionResetError:
+            # A Sentinel closes the connections of a node whose role it changes.
+            return False
 
 
 class Broker(Server):
