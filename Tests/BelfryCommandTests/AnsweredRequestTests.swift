@@ -262,8 +262,8 @@ import Testing
     let server = try ScriptedServer { _, _ in [.answer(200, #"{"webhooks":[\#(webhook)],"cursor":null}"#)] }
     #expect(
       try Executable().run("webhook", "list", "--url", "\(server.url)").out == """
-        WEBHOOK  LINK                     TYPES  SPACES  ENABLED  FAILING SINCE        FAILURE
-        12       https://archive.example  all    all     yes      2026-01-09 18:02:11  the answer was 500
+        WEBHOOK  LINK                     TYPES  SPACES  ENABLED  DISABLED BECAUSE  FAILING SINCE        FAILURE
+        12       https://archive.example  all    all     yes      -                 2026-01-09 18:02:11  the answer was 500
 
         """)
   }

@@ -96,6 +96,11 @@ import Testing
     ),
     (["server", "leave", "12"], "ACCID or --as is needed: the token names no account"),
     (["webhook", "replay", "12", "--from", "yesterday"], "or a time (\"2026-12-24 18:00\""),
+    (["read", "--up-to", "4887958120309335283"], "is later than any notification"),
+    (
+      ["send", "--to", "bob", "--body", "x", "--push", "--live-only"],
+      "only notifications that are stored are pushed"
+    ),
     (["unread", "--wait", "5m"], "between 0 s and 1 min"),
     (["group", "update", "56"], "there is nothing to change; give at least one of --name"),
     (["webhook", "update", "12"], "there is nothing to change"),

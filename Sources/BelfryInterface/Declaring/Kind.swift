@@ -83,8 +83,16 @@ extension Kind where Value == Int {
 
   /// Milliseconds since 1970.
   package static var time: Kind {
-    let number = Kind<Int>.integer(0...Int.max)
-    return Kind(.time) { value, path throws(Refusal) in try number.read(value, path) }
+    Kind(.time) { value, path throws(Refusal) in
+      guard case .integer(let wide) = value, let time = Int(exactly: wide), time >= 0 else {
+        throw .invalid(path, "must be a time in milliseconds since 1970")
+      }
+      guard time == 0 || time >= Int(SharedFields.earliestMilliseconds) else {
+        throw .invalid(
+          path, "must be a time in milliseconds since 1970, and it is before 2001: is it in seconds?")
+      }
+      return time
+    }
   }
 
   /// The type of what a back end announces.

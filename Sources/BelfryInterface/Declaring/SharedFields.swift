@@ -3,6 +3,9 @@ package import BelfryModel
 /// The fields and parameters that several routes share. Fields of a single resource are declared in the file of that
 /// resource.
 package enum SharedFields {
+  /// The year 2001, in milliseconds since 1970. A smaller time probably is in seconds.
+  package static let earliestMilliseconds: Int64 = 978_307_200_000
+
   // MARK: Paths
 
   package static let serverId = Field("serverId", .id, "the server").needed

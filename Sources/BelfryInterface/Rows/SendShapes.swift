@@ -65,7 +65,9 @@ package enum SendShapes {
         "the id in the response to the first attempt; that notification is never sent again, even after the dedupe window"
       )
     ]
-      + ["time", "updateTime", "callbackExt"].map { Property($0, .json(bytesMax: .max), "ignored") },
+      + ["time", "updateTime", "callbackExt", "duplicate"].map {
+        Property($0, .json(bytesMax: .max), "ignored")
+      },
     rule: body.rule, usual: body.usual)
 
   static let receipt = Shape.resource(

@@ -72,7 +72,7 @@ package enum WebhookRoutes {
     .get, "/v1/webhooks", .trusted, "webhook list", "List the webhooks", query: limit,
     answers: .ok(.page("webhooks", of: webhook, "sorted by id")),
     options: RouteOptions(columns: [
-      "webhookId", "url", "types", "spaces", "enabled", "failingSince", "failure",
+      "webhookId", "url", "types", "spaces", "enabled", "disabledBecause", "failingSince", "failure",
     ]))
   package static let show = endpoint(
     .get, "/v1/webhooks/{webhookId}", .trusted, "webhook show", "Show a webhook and its backlog",
@@ -107,12 +107,14 @@ package enum WebhookRoutes {
         ])), options: RouteOptions(done: "tested the webhook"))
 
   /// A number too small for an id is a time.
-  private static let timesMax: Int64 = 1_000_000_000_000_000
+  package static let replayTimesMax: Int64 = 1_000_000_000_000_000
   private static let from = Field(
     "from",
-    Kind<MessageID>(.message) { value, path throws(Refusal) in
-      let id = try Kind<MessageID>.message.read(value, path)
-      return id.raw < timesMax ? MessageID(firstAtUnixMilliseconds: id.raw) : id
+    Kind<Int64>(.message) { value, path throws(Refusal) in
+      guard let id = try? Kind<MessageID>.message.read(value, path) else {
+        throw .invalid(path, "must be a notification's id or a time in milliseconds since 1970")
+      }
+      return id.raw
     }, "a notification's id or a time in milliseconds since 1970; everything since then is posted again"
   ).needed
   package static let replay = endpoint(

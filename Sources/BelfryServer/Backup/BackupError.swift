@@ -21,6 +21,8 @@ package struct BackupError: Error, Hashable, CustomStringConvertible {
     case folderNotEmpty
     /// The Redis to restore into holds a keyspace.
     case keyspaceExists
+    /// A folder is named to restore into, and the configuration has a Redis.
+    case targetUnclear
     /// Redis is away or refuses.
     case redisFailed
     /// The Redis to move from or to is not suitable: it is a replica, a node without all slots, or an older

@@ -21,6 +21,16 @@ package struct Restore {
     } catch {
       throw BackupError(error)
     }
+    // A Redis of the environment must not get what was meant for the folder.
+    if let folder = options.data, options.redis == nil, configuration.redisURL != nil {
+      throw BackupError(
+        .targetUnclear,
+        "the restore would go to the Redis of the configuration or of BELFRY_REDIS, and not into this folder",
+        at: folder,
+        advice:
+          "to restore into the folder, unset BELFRY_REDIS and leave --config out; to restore into the Redis, leave --data out"
+      )
+    }
   }
 
   package func run() async throws(BackupError) -> BackupReport {

@@ -58,6 +58,8 @@ struct RefusalText {
 
   /// Fields are recognized by a capital in them: every other one could be an ordinary word.
   private func translated(_ detail: String) -> String {
+    // A patch is what a callback answered, and has fields and no options.
+    if detail.hasPrefix("patch ") { return detail }
     let text = detail.replacing(#/(?:setting\.)?([a-z]+[A-Z][A-Za-z]*)(?: (?:true|false))?/#) { match in
       word(for: String(match.1), of: match.0) ?? String(match.0)
     }

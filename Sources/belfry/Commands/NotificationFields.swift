@@ -96,6 +96,10 @@ extension Arguments {
     for name in ["push-content", "push-payload"] where isSet(name) && !isSet("push") {
       throw UsageError("--\(name) needs --push: without it nothing is pushed")
     }
+    if isSet("push"), isSet("live-only") {
+      throw UsageError(
+        "--push cannot be combined with --live-only: only notifications that are stored are pushed")
+    }
     notification.messageClientId = text("client-id")
     notification.ext = text("ext")
     notification.attach = try json("attach")

@@ -1,5 +1,6 @@
 import BelfryClient
 import BelfryModel
+import Foundation
 
 extension Command {
   static let read = Command(
@@ -29,6 +30,7 @@ extension Command {
         throw UsageError("MESSAGE and --up-to cannot be combined")
       }
       let upTo = arguments.text("up-to") == "all" ? MessageID.last : try arguments.message("up-to")
+      try refuseFuture(upTo)
       var items = (try arguments.messages("message") + words).map { ReadItem($0) }[...]
       let client = try invocation.client()
       var count = 0
@@ -61,4 +63,13 @@ extension Arguments {
     }
     return try Self.message(word, "MESSAGE")
   }
+}
+
+/// The id of a server or a group is mostly later than any notification, and would mark everything for good.
+private func refuseFuture(_ id: MessageID?) throws(UsageError) {
+  let dayAhead = Int64(Date().timeIntervalSince1970 * 1_000) + 24 * 3_600_000
+  guard let id, id != .last, id.unixMilliseconds > dayAhead else { return }
+  throw UsageError(
+    "--up-to must be the id of a notification or all, and \(id.text) is later than any notification: is it the id of a server, a channel, a group or a room?"
+  )
 }

@@ -215,6 +215,20 @@ import Testing
     }
   }
 
+  /// An operator's shell may still have the Redis of other brokers.
+  @Test func aFolderIsNotRestoredIntoTheRedisOfTheEnvironment() async throws {
+    try await withBackup { folder, file, _ in
+      try await withRedisServer(.debuggable()) { redis in
+        let refused = await refusal {
+          try await restore(file, redis: redis.url, data: folder.path + "/d")
+        }
+        #expect(refused?.code == "targetUnclear" && refused?.advice?.contains("unset BELFRY_REDIS") == true)
+        let keys = try redis.keys("*")
+        #expect(keys == [])
+      }
+    }
+  }
+
   /// It was killed between its last two steps, so the data is in its place.
   @Test func aRestoreThatWasKilledAtItsVeryEndHasDoneItsWork() async throws {
     try await withBackup { folder, file, _ in

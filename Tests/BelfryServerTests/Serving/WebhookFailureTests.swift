@@ -211,6 +211,22 @@ import Testing
     }
   }
 
+  @Test func aReplayFromATimeInSecondsIsRefused() async throws {
+    try await withWebhooks { broker async throws in
+      let (id, _) = try register(try ScriptedServer(Self.accepting), at: broker)
+      let token = try broker.token("app", .app)
+      for (from, status, words) in [
+        ("1796082000", 400, "not seconds"), (#""1h""#, 400, "or a time in milliseconds since 1970"),
+        ("0", 204, nil),
+        ("1796082000000", 204, nil),
+      ] as [(String, Int, String?)] {
+        let answer = try broker.ask("POST", "/v1/webhooks/\(id)/replay", as: token, #"{"from":\#(from)}"#)
+        #expect(answer.status == status, "\(from): \(answer.body)")
+        if let words { #expect(answer.json["detail"]?.text?.contains(words) == true, "\(answer.body)") }
+      }
+    }
+  }
+
   @Test(arguments: [
     (5, nil, 9, 5), (5, 3, 9, 3), (5, 7, 9, 5), (12, nil, 9, 9), (12, 7, 9, 7),
   ])

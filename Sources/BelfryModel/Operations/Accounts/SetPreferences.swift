@@ -44,7 +44,9 @@ package struct SetPreferences: Operation {
       if let space = one.space { try check(space, field + ".space") }
       for (place, type) in (one.types ?? []).enumerated() {
         let field = "\(field).types[\(place)]"
-        guard let known = Catalogue.type(type) else { throw .invalid(field, "is not a notification type") }
+        guard let known = Catalogue.type(type) else {
+          throw .invalid(field, "is \(type), which is not a notification type")
+        }
         guard known.critical != .everybody || one.level == .all else {
           throw .invalid(
             field, "is \(known.name), which preferences cannot turn off: its level can only be all")
@@ -69,7 +71,10 @@ package struct SetPreferences: Operation {
       if space == .personal(account) { return }
     case .direct: break
     }
-    throw .invalid(field, "must be `server:`, `group:` or `room:` and an id, or `account:\(account)`")
+    throw .invalid(
+      field,
+      "must be `server:`, `group:` or `room:` and an id, or `account:\(account)` for your own direct messages; to hear nothing from another account, block it"
+    )
   }
 
   private struct Place: Hashable {

@@ -23,11 +23,13 @@ extension SpaceID {
 extension Draft<ServerRecord> {
   /// - Throws: `banned`; `conflict` if the account is a member already.
   func requireMayJoin(_ account: AccountID, field: String? = nil) throws(Refusal) {
+    // With a field, the account is one of several.
+    let rest = field == nil ? "" : "; nothing was done"
     if records.text(.banned(account, from: space)) != nil {
-      throw Refusal(.banned, "\(account) is banned from server \(space.name)", field: field)
+      throw Refusal(.banned, "\(account) is banned from server \(space.name)\(rest)", field: field)
     }
     if try member(account) != nil {
-      throw Refusal(.conflict, "\(account) is already a member of server \(space.name)", field: field)
+      throw Refusal(.conflict, "\(account) is already a member of server \(space.name)\(rest)", field: field)
     }
   }
 

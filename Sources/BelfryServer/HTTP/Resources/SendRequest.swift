@@ -20,7 +20,7 @@ struct SendRequest {
 
   private static let notTheSenders: [(name: UTF8Text, why: String)] =
     ["messageServerId", "time", "updateTime"].map { ($0, "is assigned by Belfry") }
-    + [("callbackExt", "is set only by a callback")]
+    + [("callbackExt", "is set only by a callback"), ("duplicate", "is a part of the answer")]
 
   /// True if it is for accounts and not for a place. Then each account has it in its own feed.
   var isDirect: Bool { content.serverId == nil && content.groupId == nil && content.roomId == nil }

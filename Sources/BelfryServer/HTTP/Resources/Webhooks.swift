@@ -31,10 +31,11 @@ enum Webhooks {
     WebhookRoutes.rotate.handled(by: rotate),
     WebhookRoutes.test.handled(by: test),
     WebhookRoutes.replay.handled { _, services, id, from throws(Refusal) in
+      let first = try read(replayFrom: from)
       _ = try await find(id, services)
       try await reading { () async throws(StoreError) in
         try await services.administration.replayWebhook(
-          id, from: from, version: WebhookEndpoints.newVersion())
+          id, from: first, version: WebhookEndpoints.newVersion())
       }
       return .noContent
     },
@@ -181,7 +182,7 @@ enum Webhooks {
   /// - Throws: if a type does not exist. No notification would ever match it.
   private static func read(types codes: [Int]) throws(Refusal) -> Set<Int> {
     for (index, code) in codes.enumerated() where Catalogue.type(code) == nil {
-      throw .invalid("types[\(index)]", "is not a notification type")
+      throw .invalid("types[\(index)]", "is \(code), which is not a notification type")
     }
     return Set(codes)
   }
@@ -196,6 +197,15 @@ enum Webhooks {
       spaces.insert(space)
     }
     return spaces
+  }
+
+  /// - Parameter from: an id, or a time in milliseconds since 1970.
+  private static func read(replayFrom from: Int64) throws(Refusal) -> MessageID {
+    guard from < WebhookRoutes.replayTimesMax else { return MessageID(from) ?? .last }
+    guard from == 0 || from >= SharedFields.earliestMilliseconds else {
+      throw .invalid("from", "is a time before 2001: give milliseconds since 1970, not seconds")
+    }
+    return MessageID(firstAtUnixMilliseconds: from)
   }
 
   private static func readHealths(
