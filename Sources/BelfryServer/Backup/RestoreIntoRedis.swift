@@ -148,7 +148,8 @@ extension Restore {
         local name = ARGV[1] .. key:sub(#ARGV[2] + 1)
         redis.call('RENAME', key, name)
         -- The ids that this process gives next are of another history, also if the backup is of this very process.
-        if name:sub(-10) == ':partition' then redis.call('HDEL', name, 'history') end
+        -- An account may be called `partition`, so the whole name counts.
+        if name:find('^' .. ARGV[1] .. '{[^}]+}:partition$') then redis.call('HDEL', name, 'history') end
         renamed = renamed + 1
       end
     end)

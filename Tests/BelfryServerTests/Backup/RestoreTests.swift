@@ -266,10 +266,15 @@ import Testing
       try await withRedisServer { redis in
         let (file, partition) = (folder.path + "/b", "belfry:{1.1}:partition")
         try redis.command("HSET", partition, "last", "1-1", "history", "abc")
+        // Keys of an account called `partition`.
+        try redis.command("SADD", "belfry:{1.1}:read:partition", "1")
+        try redis.command("HSET", "belfry:{1.1}:account:partition", "history", "0")
         _ = try await makeBackup(to: file, redis: redis.url)
         try redis.command("FLUSHALL")
         _ = try await restore(file, redis: redis.url)
         #expect(try redis.command("HGETALL", partition) == "last\n1-1")
+        #expect(try redis.command("SMEMBERS", "belfry:{1.1}:read:partition") == "1")
+        #expect(try redis.command("HGETALL", "belfry:{1.1}:account:partition") == "history\n0")
       }
     }
   }
