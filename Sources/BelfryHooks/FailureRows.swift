@@ -36,7 +36,7 @@ struct FailureRows<Receiver: Hashable> {
   }
 
   /// Notes that nothing is sent to the receiver for now. Its next failure is told, even in the same row.
-  mutating func interrupt(_ receiver: Receiver) { rows[receiver]?.isInterrupted = true }
+  mutating func noteInterruption(of receiver: Receiver) { rows[receiver]?.isInterrupted = true }
 
   mutating func forget(where isGone: (Receiver) -> Bool) { rows = rows.filter { !isGone($0.key) } }
 }

@@ -18,7 +18,7 @@ import Testing
       case .fail(let receiver, let second): return rows.fail(receiver, now: start + .seconds(second))
       case .succeed(let receiver): return rows.succeed(receiver)
       case .interrupt(let receiver):
-        rows.interrupt(receiver)
+        rows.noteInterruption(of: receiver)
         return false
       }
     }

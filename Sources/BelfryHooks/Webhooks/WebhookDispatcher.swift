@@ -98,7 +98,7 @@ package final class WebhookDispatcher {
     for (id, lanes) in lanes where kept[id] == nil {
       for lane in lanes { lane.giveUp() }
       failures.giveUp(Self.workName, on: Self.healthSubject(id))
-      rows.interrupt(id)
+      rows.noteInterruption(of: id)
     }
     lanes = kept
     breakers = breakers.filter { kept[$0.key] != nil }

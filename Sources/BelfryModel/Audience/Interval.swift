@@ -60,8 +60,8 @@ package struct Intervals: Sendable, Hashable {
     all.removeAll { $0.after >= id }
   }
 
-  /// Forgets the intervals that ended before `floor`. An end that only the commit will
-  /// know (``MessageID/endOfThisCommit``) is later than any floor.
+  /// Forgets the intervals that ended before `floor`. An end that only the commit will know
+  /// (``MessageID/endOfThisCommit``) is later than any floor.
   package mutating func forget(before floor: MessageID) {
     all.removeAll { interval in interval.through.map { $0 >= .zero && $0 < floor } ?? false }
   }

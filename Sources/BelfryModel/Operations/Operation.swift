@@ -67,9 +67,9 @@ package struct DecisionContext: Sendable {
   package var company: Set<AccountID>
   /// Entries before this id are beyond retention.
   package var retentionFloor: MessageID
-  /// Losses of entries before this id are told to nobody any more.
-  package var forgottenFloor: MessageID
   package var limits: Limits
+  /// Losses of entries before this id are told to nobody any more.
+  package var forgottenFloor: MessageID { limits.forgottenFloor(nowMilliseconds: nowMilliseconds) }
 
   package init(
     nowMilliseconds: Int64, counts: [RecordTable: Int] = [:], spacesOfJoiners: [AccountID: SpaceCount] = [:],
@@ -82,7 +82,6 @@ package struct DecisionContext: Sendable {
     self.company = company
     self.limits = limits
     retentionFloor = limits.retentionFloor(nowMilliseconds: nowMilliseconds)
-    forgottenFloor = limits.forgottenFloor(nowMilliseconds: nowMilliseconds)
   }
 }
 

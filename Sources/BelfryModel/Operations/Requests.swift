@@ -46,10 +46,20 @@ extension Draft {
     }
   }
 
+  /// Adds an application, or changes one that waits.
+  /// - Returns: true if the owner and the admins are to be told of it. Needs the request's record and the count of the requests.
+  mutating func enterApplication(_ application: RequestRecord) throws(Refusal) -> Bool {
+    let lasting = limits.invitationMilliseconds
+    if try isWaiting(application) { return false }
+    if try changeWords(of: application, lastingMilliseconds: lasting) { return false }
+    try ask(application, lastingMilliseconds: lasting)
+    return true
+  }
+
   /// Gives an application that waits other words, if the owner and the admins were told of it a moment ago. They find the words
   /// in the list of applications. They are not told again so soon, or one applicant could fill the log of the space.
   /// - Returns: true if that is all that there is to do. Needs the request's record.
-  mutating func changeWords(
+  private mutating func changeWords(
     of application: RequestRecord, lastingMilliseconds milliseconds: Int64
   ) throws(Refusal) -> Bool {
     let id = RequestID(application.kind, of: application.account, in: space)
@@ -66,7 +76,7 @@ extension Draft {
   }
 
   /// Whether this very request waits already: of the same account, with the same words. Needs its record.
-  func isWaiting(_ request: RequestRecord) throws(Refusal) -> Bool {
+  private func isWaiting(_ request: RequestRecord) throws(Refusal) -> Bool {
     let id = RequestID(request.kind, of: request.account, in: space, channel: request.channel)
     return try waitingRequest(id) == request
   }

@@ -16,7 +16,7 @@ struct OtherCommands {
   /// Refuses while another command works on one of the nodes. A command that has sent nothing to any of them for a while
   /// counts as dead, and its connections are closed so that it cannot continue. A command that is silent at one node may be
   /// working at another.
-  func refuse(at nodes: [RedisSession]) async throws(BackupError) {
+  func refuseOthers(at nodes: [RedisSession]) async throws(BackupError) {
     var silent: [(node: RedisSession, other: Other)] = []
     for node in nodes { silent += try await silentOthers(at: node).map { (node, $0) } }
     for (node, other) in silent { _ = try await node.ask(RedisCommand("CLIENT", "KILL", "ID", other.id)) }

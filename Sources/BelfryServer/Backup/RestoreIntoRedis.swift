@@ -46,7 +46,7 @@ extension Restore {
   /// Two commands would each remove the draft of the other as that of a restore that was killed.
   private func refuseOthers(_ session: RedisSession) async throws(BackupError) {
     do throws(BackupError) {
-      try await OtherCommands.restores.refuse(at: [session])
+      try await OtherCommands.restores.refuseOthers(at: [session])
     } catch  where error.cause.contains("NOPERM") {
       // A user who may not list connections may restore all the same.
     }

@@ -143,7 +143,7 @@ package struct Move: Sendable {
     }
     do throws(BackupError) {
       // Redis may still be working on a command whose client has just ended.
-      try await OtherCommands.moves.refuse(at: source.nodes + (there?.nodes ?? []))
+      try await OtherCommands.moves.refuseOthers(at: source.nodes + (there?.nodes ?? []))
       let left = try await MoveCancel(source: source, target: there, progress: progress).run(id)
       let remarks = [problem.map { "\(target?.description ?? ""): \($0)" }, left].compactMap(\.self)
       await there?.close()

@@ -34,7 +34,7 @@ struct MoveRun: Sendable {
   ///   the move.
   func run(whenBegun: (MoveRecord) -> Void) async throws(BackupError) -> MoveReport {
     try await checkAreTwo()
-    try await OtherCommands.moves.refuse(at: source.nodes + target.nodes)
+    try await OtherCommands.moves.refuseOthers(at: source.nodes + target.nodes)
     let standing = try await standing()
     switch standing {
     case .moved(let record, let claim): return try await finish(record, claim)

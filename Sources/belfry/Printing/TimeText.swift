@@ -1,3 +1,4 @@
+import BelfryInterface
 import Foundation
 
 /// Lengths of time as people read them: `7 d`, `1 h 30 min`.
@@ -101,8 +102,8 @@ enum TimeText {
     return max(0, Int64(now.timeIntervalSince1970 * 1_000) + (direction == .ago ? -length : length))
   }
 
-  /// The year 2001. A smaller number probably means seconds.
-  private static let numberMin: Int64 = 978_307_200_000
+  /// A smaller number probably means seconds.
+  private static let numberMin = SharedFields.earliestMilliseconds
   /// Ten years. A number of so many seconds is a length of time, and a larger one a time.
   private static let lengthSecondsMax: Int64 = 315_360_000
 

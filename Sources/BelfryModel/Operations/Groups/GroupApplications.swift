@@ -106,10 +106,8 @@ extension Draft<GroupRecord> {
   /// While an application waits, applying again for the same reason changes nothing and notifies nobody.
   fileprivate mutating func apply(_ account: AccountID, _ reason: String?) throws(Refusal) -> RequestID {
     let application = RequestRecord(.application, of: account, message: reason)
-    let (id, lasting) = (RequestID(.application, of: account, in: space), limits.invitationMilliseconds)
-    if try isWaiting(application) { return id }
-    if try changeWords(of: application, lastingMilliseconds: lasting) { return id }
-    let request = try ask(application, lastingMilliseconds: lasting)
+    let request = RequestID(.application, of: account, in: space)
+    guard try enterApplication(application) else { return request }
     announce(
       Catalogue.groupJoinRequest,
       attach: [

@@ -50,10 +50,7 @@ package struct ApplyToServer: SpaceOperation {
   ) throws(Refusal) {
     let request = RequestRecord(
       .application, of: account, message: postscript.isEmpty ? nil : postscript)
-    guard try !draft.isWaiting(request) else { return }
-    let lasting = draft.limits.invitationMilliseconds
-    if try draft.changeWords(of: request, lastingMilliseconds: lasting) { return }
-    try draft.ask(request, lastingMilliseconds: lasting)
+    guard try draft.enterApplication(request) else { return }
     draft.announce(
       Catalogue.serverMemberApply,
       attach: ["requestId": .string(id.text), "postscript": .string(postscript)])
