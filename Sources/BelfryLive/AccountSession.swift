@@ -28,13 +28,8 @@ final class AccountSession {
   /// Nil before the first snapshot. A session keeps only the watermarks of a snapshot and, in the followers, the
   /// memberships. There are as many sessions as accounts with streams, so they have to be small.
   private var marks: SessionMarks?
-  /// The entries that the store is being asked about.
-  private var asked: Set<MessageID> = []
-  private var preferences = Preferences()
-  /// The latest change of the preferences: by the account, or since one has ended.
-  private var preferenceChange = MessageID.zero
-  /// Until one of the preferences ends.
-  private var preferenceEnd: LoopTimer?
+  /// Nil for an account that has never set any.
+  private var preferences: PreferencesInForce?
   private(set) var listeners: [any FeedListener] = []
   /// How often the index or the memberships have changed, or may have while live messages were lost. A catch-up that
   /// began in an earlier generation begins again.
@@ -42,9 +37,8 @@ final class AccountSession {
   private var spaces: [SpaceID: SpaceFollower] = [:]
   /// Counts what is unread; nil until a stream asks for it.
   private var tally: UnreadTally?
-  private var isTakingSnapshot = false
-  /// The marks that arrived while a snapshot is taken, which may have read the read state before them.
-  private var echoes: [ReadEcho] = []
+  /// The marks that arrived while a snapshot is taken, which may have read the read state before them. Nil while none is taken.
+  private var echoes: [ReadEcho]?
 
   init(_ account: AccountID, hub: Hub) {
     self.account = account
@@ -57,7 +51,7 @@ final class AccountSession {
     listeners.removeAll { $0 === listener }
     guard listeners.isEmpty else { return }
     letGo(allBut: [])
-    preferenceEnd?.cancel()
+    preferences?.end?.cancel()
   }
 
   /// Tells the consumer how much is unread, now and whenever that changes.
@@ -76,7 +70,8 @@ final class AccountSession {
   func reader(on device: DeviceID?) -> ConsumerOutput.Reader? {
     marks.map {
       ConsumerOutput.Reader(
-        account: account, device: device, marks: $0, preferences: preferences, store: hub.store)
+        account: account, device: device, marks: $0, preferences: preferences?.values ?? Preferences(),
+        store: hub.store)
     }
   }
 
@@ -92,7 +87,7 @@ final class AccountSession {
 
   /// Applies a mark before any listener is told of it, so that everything shown from now on is judged by it.
   func receive(_ echo: ReadEcho) {
-    if isTakingSnapshot { echoes.append(echo) }
+    echoes?.append(echo)
     let isLate = isLate(echo)
     apply(echo)
     if isLate { for listener in listeners { listener.droppedUnread() } }
@@ -120,22 +115,22 @@ final class AccountSession {
 
   /// Asks the store whether the account has marked an entry, which a listener waits to know.
   func askForMark(of id: MessageID, in space: SpaceID) {
-    guard asked.insert(id).inserted else { return }
+    guard marks?.beginQuestion(about: id) == true else { return }
     // Both are held: the account's last stream may have gone before the work begins.
     let hasStarted = hub.scope.start { [self, store = hub.store] in
       let generation = marks?.generation
       do throws(StoreError) {
         let answer = try await store.readState(of: account, among: [id])
         if marks?.generation == generation { marks?.applyAnswer(answer, about: id, in: space) }
-        asked.remove(id)
+        marks?.endQuestion(about: id)
         for listener in listeners { listener.learnedOfMarks() }
       } catch {
-        asked.remove(id)
+        marks?.endQuestion(about: id)
         // To catch up waits until the store is back, and asks it about all it reads.
         lostTrack()
       }
     }
-    if !hasStarted { asked.remove(id) }
+    if !hasStarted { marks?.endQuestion(about: id) }
   }
 
   /// Called when the account's index or memberships have changed, or may have.
@@ -162,11 +157,8 @@ final class AccountSession {
   func snapshot(for asker: (any FeedListener)?) async throws(StoreError) -> FeedSnapshot {
     try await hub.snapshots.pass(as: account) { () async throws(StoreError) in
       let sequence = self.hub.lastSequence
-      self.isTakingSnapshot = true
-      defer {
-        self.isTakingSnapshot = false
-        self.echoes = []
-      }
+      self.echoes = []
+      defer { self.echoes = nil }
       try await self.follow([.personal(self.account)])
       self.hub.announceHearing(of: self.account)
       let snapshot = try await FeedSnapshot.take(of: self.account, from: self.hub.store) {
@@ -180,7 +172,7 @@ final class AccountSession {
       } else {
         self.marks?.renewMarks(from: snapshot)
       }
-      for echo in self.echoes { self.apply(echo) }
+      for echo in self.echoes ?? [] { self.apply(echo) }
       self.joinRings(snapshot, since: sequence)
       // The account's other listeners go by these memberships, too. They would be shown live entries of a membership
       // interval that their cursors have not taken into account, and once more when they have. So all catch up again. Before
@@ -197,16 +189,17 @@ final class AccountSession {
 
   /// - Returns: true if the account wants to hear something else than before.
   private func take(_ new: Preferences, at now: Int64) -> Bool {
-    preferenceEnd?.cancel()
-    preferenceEnd = new.nextEnd(after: now).flatMap { end in
+    preferences?.end?.cancel()
+    let old = preferences
+    let change = new.lastChange(nowMilliseconds: now)
+    let end = new.nextEnd(after: now).flatMap { end in
       // At its end all devices read again, as at any other change.
       listeners.isEmpty
         ? nil : hub.loop.schedule(after: .milliseconds(end - now + 1)) { [weak self] in self?.becomeStale() }
     }
-    let change = new.lastChange(nowMilliseconds: now)
-    defer { (preferences, preferenceChange) = (new, change) }
+    preferences = new == Preferences() ? nil : PreferencesInForce(new, change: change, end: end)
     // One may have ended, and this snapshot came before its timer ran.
-    return new != preferences || change != preferenceChange
+    return new != old?.values ?? Preferences() || change != old?.change ?? .zero
   }
 
   private func joinRings(_ snapshot: FeedSnapshot, since sequence: UInt64) {
@@ -243,5 +236,18 @@ final class AccountSession {
       hub.unfollow(follower)
       spaces[space] = nil
     }
+  }
+}
+
+/// An object, since most accounts have no preferences, and there are as many sessions as accounts with streams.
+private final class PreferencesInForce {
+  let values: Preferences
+  /// The latest change: by the account, or since one has ended.
+  let change: MessageID
+  /// Until one of them ends.
+  let end: LoopTimer?
+
+  init(_ values: Preferences, change: MessageID, end: LoopTimer?) {
+    (self.values, self.change, self.end) = (values, change, end)
   }
 }

@@ -87,7 +87,7 @@ extension Consumer {
     guard mayFinish(basis) else { return false }
     send(scan.takeGap())
     output.cursor.finish(scan)
-    servedThrough = output.cursor.withoutLagging
+    servedThrough = output.cursor.places.withoutLagging
     (furtherLagging, scanBounds) = ([:], [:])
     promisedFrom = .zero
     if scan.isPartial || hasMissedMarks || !isCurrent(basis) { return false }

@@ -61,19 +61,18 @@ package final class Consumer: FeedListener {
   /// them, too. A client that is cut off before its end comes back with a cursor that does not know of them, and misses what
   /// was yet to be served there.
   var furtherLagging: [SpaceID: MessageID] = [:]
-  /// The cursor when the latest scan was complete, or with which the client came: everything up to there was served, in all
+  /// The places when the latest scan was complete, or with which the client came: everything up to there was served, in all
   /// spaces. The cursor of a client is believed, also if a live message was missed before the client had it: mostly another
   /// broker has shown the entry, and the message is still on its way to this one.
-  var servedThrough: FeedCursor
+  var servedThrough: FeedPlaces
   /// True if the client may hold notifications that its cursor has not passed. Then it is told to drop all that it holds.
   var mustStartOver = false
   /// How often the cursor was set back. A scan that began before that has not read everything it has to, and starts again.
   private(set) var setbacks = 0
   private var drained: CheckedContinuation<Void, Never>?
   private var isCatchUpRunning = false
-  /// How much is unread, if that is to be told once the client has taken what came before.
-  private var lateCounts: UnreadCounts?
-  private let wantsCounts: Bool
+  /// Nil for a client that does not want to be told how much is unread.
+  private let counts: CountsToTell?
   /// True if a scan was given up because the client reads slowly. Reset when the consumer is live.
   var isSlow = false
 
@@ -85,8 +84,8 @@ package final class Consumer: FeedListener {
     self.session = session
     self.device = device
     output = ConsumerOutput(cursor ?? FeedCursor(), after: hub.lastSequence, framing: framing)
-    self.wantsCounts = wantsCounts
-    servedThrough = cursor ?? FeedCursor()
+    counts = wantsCounts ? CountsToTell() : nil
+    servedThrough = output.cursor.places
     isResuming = cursor != nil
     promisedFrom = cursor.map { _ in .zero }
     self.expiresAtMilliseconds = expiresAtMilliseconds
@@ -101,7 +100,7 @@ package final class Consumer: FeedListener {
     let delay = output.framing.reconnectDelay(milliseconds: Self.reconnectDelayMilliseconds())
     if !delay.isEmpty { queue(delay) }
     lostTrack()
-    if wantsCounts { session.tellCounts(to: self) }
+    if counts != nil { session.tellCounts(to: self) }
   }
 
   /// The client has gone, or the stream has ended.
@@ -110,7 +109,7 @@ package final class Consumer: FeedListener {
     state = .closed
     outlet = nil
     resumeDrained()
-    if wantsCounts { session.tellCountsNoMore(to: self) }
+    if counts != nil { session.tellCountsNoMore(to: self) }
     hub.close(self, session: session)
   }
 
@@ -225,23 +224,24 @@ package final class Consumer: FeedListener {
 
   /// Tells how much is unread. A client that has yet to take what came before is told the latest then: counts do not
   /// pile up.
-  func tell(_ counts: UnreadCounts) {
+  func tell(_ unread: UnreadCounts) {
     guard state == .live || state == .catchingUp else { return }
-    lateCounts = counts
+    counts?.late = unread
     if !output.hasQueued { queueLateCounts() }
   }
 
   private func queueLateCounts() {
-    guard let counts = lateCounts else { return }
-    lateCounts = nil
-    queue(.counts(counts))
+    guard let late = counts?.late else { return }
+    counts?.late = nil
+    queue(.counts(late))
   }
 
   /// Waits until everything queued is with the socket, but no longer than `patience`.
   /// - Returns: true if everything is with the socket.
   func drains(within patience: Duration) async -> Bool {
     guard mustDrain else { return true }
-    let timer = hub.loop.schedule(after: patience) { [weak self] in self?.resumeDrained() }
+    // Held until the timer is cancelled below. A weak reference would cost each consumer some memory for as long as it lives.
+    let timer = hub.loop.schedule(after: patience) { [self] in resumeDrained() }
     defer { timer.cancel() }
     await waitUntilDrained()
     isSlow = mustDrain
@@ -290,4 +290,10 @@ package final class Consumer: FeedListener {
   private var reader: ConsumerOutput.Reader? {
     state == .live ? session.reader(on: device) : nil
   }
+}
+
+/// An object, so that the many consumers without counts have no room for them.
+private final class CountsToTell {
+  /// How much is unread, if that is to be told once the client has taken what came before.
+  var late: UnreadCounts?
 }

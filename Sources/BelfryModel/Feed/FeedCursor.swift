@@ -25,10 +25,7 @@ package struct FeedCursor: Sendable, Hashable {
   /// The most bytes of a cursor's text in any keyspace.
   static let textLimitBytes = idBytesMost * Partition.limit + textBytesBesidePlaces
 
-  /// The position in each partition that has one, ascending. An id names its partition, so a sorted list serves as a map.
-  /// Mostly the last one advances: a cursor moves and is written for every notification, and has mostly one or two ids.
-  package private(set) var positions: [MessageID] = []
-  package private(set) var lagging: [SpaceID: MessageID] = [:]
+  package private(set) var places = FeedPlaces()
   /// Up to this id of the account's partition, what the index learned was taken into account. It is not the position in
   /// that partition: it advances when a scan begins, while earlier entries of the personal space are yet to be served.
   package private(set) var indexed = MessageID.zero
@@ -43,13 +40,8 @@ package struct FeedCursor: Sendable, Hashable {
 
   package init() {}
 
-  /// A cursor with this one's place in each partition, without lagging spaces. The two share their memory
-  /// until one of them moves.
-  package var withoutLagging: FeedCursor {
-    var cursor = FeedCursor()
-    cursor.positions = positions
-    return cursor
-  }
+  package var positions: [MessageID] { places.positions }
+  package var lagging: [SpaceID: MessageID] { places.lagging }
 
   package mutating func takeIntoAccount(indexThrough id: MessageID) {
     indexed = max(indexed, id)
@@ -71,25 +63,19 @@ package struct FeedCursor: Sendable, Hashable {
 
   /// Up to this id everything in the space was served.
   package func position(in space: SpaceID, _ partitions: Partitions) -> MessageID {
-    if !lagging.isEmpty, let place = lagging[space] { return place }
-    return position(in: partitions.holding(space), partitions)
+    places.position(in: space, partitions)
   }
 
   /// Up to this id everything in the partition was served, except for lagging spaces; zero if nothing was.
   package func position(in partition: Partition, _ partitions: Partitions) -> MessageID {
-    partitions.place(in: partition) { position(at: $0.number) }
-  }
-
-  /// Among the ids that name the partition.
-  private func position(at number: Int) -> MessageID {
-    positions.last { $0.partitionNumber == number } ?? .zero
+    places.position(in: partition, partitions)
   }
 
   /// Takes an entry as served. Entries of a partition come in the order of their ids, except for those of a
   /// lagging space before the position in the partition.
   package mutating func advance(_ space: SpaceID, to id: MessageID) {
     if !lagging.isEmpty, let place = lagging[space] {
-      lagging[space] = max(place, id)
+      places.lagging[space] = max(place, id)
       rendered.forget()
     }
     reach(id)
@@ -97,16 +83,7 @@ package struct FeedCursor: Sendable, Hashable {
 
   /// Advances the position in the id's partition, unless it is already further.
   private mutating func reach(_ id: MessageID) {
-    guard id > .zero else { return }
-    if let last = positions.lastIndex(where: { $0.partitionNumber == id.partitionNumber }) {
-      guard id > positions[last] else { return }
-      // Nearly always the last position advances, and none has to move.
-      if last == positions.count - 1 { return positions[last] = id }
-      positions.remove(at: last)
-    }
-    rendered.forget()
-    let place = positions.lastIndex { $0 < id }.map { $0 + 1 } ?? 0
-    positions.insert(id, at: place)
+    if places.reach(id) { rendered.forget() }
   }
 
   /// Takes an entry that came live as served.
@@ -119,9 +96,7 @@ package struct FeedCursor: Sendable, Hashable {
 
   /// True if an entry that came live was served before.
   package func hasPassed(_ step: CursorStep, in space: SpaceID) -> Bool {
-    // A live entry is later than any growth of the keyspace, so its id names the partition that the space is in.
-    let place = lagging.isEmpty ? nil : lagging[space]
-    return step.id <= place ?? position(at: step.id.partitionNumber)
+    places.hasPassed(step, in: space)
   }
 
   /// Gives a space a position of its own at `since`, if the position in its partition is later. It lasts until
@@ -134,7 +109,7 @@ package struct FeedCursor: Sendable, Hashable {
   ) -> Bool {
     guard since < position(in: space, partitions) else { return true }
     guard lagging.count < limit || lagging[space] != nil else { return false }
-    lagging[space] = since
+    places.lagging[space] = since
     rendered.forget()
     return true
   }
@@ -143,7 +118,7 @@ package struct FeedCursor: Sendable, Hashable {
   /// that it is not in would never be served: they would keep the room from others for ever.
   package mutating func forgetLagging(outside lastIDs: [Partition: MessageID], _ partitions: Partitions) {
     guard lagging.contains(where: { lastIDs[partitions.holding($0.key)] == nil }) else { return }
-    lagging = lagging.filter { lastIDs[partitions.holding($0.key)] != nil }
+    places.lagging = lagging.filter { lastIDs[partitions.holding($0.key)] != nil }
     rendered.forget()
   }
 
@@ -151,14 +126,14 @@ package struct FeedCursor: Sendable, Hashable {
   /// would repeat them in its id.
   package mutating func forgetPlaces(outside partitions: Partitions) {
     guard positions.contains(where: { $0.partitionNumber >= partitions.count }) else { return }
-    positions.removeAll { $0.partitionNumber >= partitions.count }
+    places.removePositions { $0.partitionNumber >= partitions.count }
     rendered.forget()
   }
 
   /// Takes everything up to these ids as served, in all spaces of their partitions: none of them lags any more.
   package mutating func reachAll(_ lastIDs: [Partition: MessageID], _ partitions: Partitions) {
     if !lagging.isEmpty {
-      lagging = lagging.filter { lastIDs[partitions.holding($0.key)] == nil }
+      places.lagging = lagging.filter { lastIDs[partitions.holding($0.key)] == nil }
       rendered.forget()
     }
     for id in lastIDs.values { reach(id) }
@@ -170,12 +145,12 @@ package struct FeedCursor: Sendable, Hashable {
     rendered.forget()
     // An id from before the keyspace grew names another partition. That one goes back, too: for the entries from before,
     // both have one position.
-    positions.removeAll {
+    places.removePositions {
       $0.partitionNumber == partition.number || ($0.partitionNumber == id.partitionNumber && $0 > id)
     }
     reach(id)
     for (space, place) in lagging where place > id && partitions.holding(space) == partition {
-      lagging[space] = id
+      places.lagging[space] = id
     }
   }
 
@@ -272,9 +247,9 @@ extension FeedCursor {
   package init?(text: String) {
     guard text.utf8.count <= Self.textLimitBytes else { return nil }
     let parts = text.parts(between: "~")
-    let places = parts[0].parts(between: "_")
-    let words = places[0].parts(between: ".")
-    guard places.count <= 2, words[0].utf8.first == Self.version, words.count <= Partition.limit + 1,
+    let served = parts[0].parts(between: "_")
+    let words = served[0].parts(between: ".")
+    guard served.count <= 2, words[0].utf8.first == Self.version, words.count <= Partition.limit + 1,
       parts.count <= Self.laggingLimit + 1, let history = Self.history(words[0].utf8.dropFirst())
     else { return nil }
     self.init()
@@ -283,8 +258,8 @@ extension FeedCursor {
       guard let id = Self.id(word) else { return nil }
       reach(id)
     }
-    if places.count == 2 {
-      let known = places[1].parts(between: "-")
+    if served.count == 2 {
+      let known = served[1].parts(between: "-")
       guard known.count <= 2, let indexed = Self.id(known[0]) else { return nil }
       takeIntoAccount(indexThrough: indexed)
       if known.count == 2 {
@@ -295,7 +270,7 @@ extension FeedCursor {
     for part in parts.dropFirst() {
       let pair = part.parts(between: "*")
       guard pair.count == 2, let space = SpaceID(key: pair[0]), let id = Self.id(pair[1]) else { return nil }
-      lagging[space] = id
+      places.lagging[space] = id
     }
   }
 

@@ -13,11 +13,11 @@ package struct ReadState: Sendable, Hashable {
   private var marks: [MessageID] = []
   package private(set) var lagging: [SpaceID: MessageID] = [:]
   package var above: Set<MessageID> = []
+  /// Counts the changes of `watermarks` and `lagging`. A mark names the version that it was made from.
+  package var version: Int64 = 0
   /// True if the account may have marked single entries that `above` lacks. An account can have marked tens of thousands,
   /// so the store is asked about those that are looked at, and never for all.
   package var hasUnknownMarks = false
-  /// Counts the changes of `watermarks` and `lagging`. A mark names the version that it was made from.
-  package var version: Int64 = 0
 
   package init(
     watermarks: some Sequence<MessageID> = [], lagging: [SpaceID: MessageID] = [:],
