@@ -328,6 +328,17 @@ import Testing
       #expect(try await store.beginBadge(of: bob, mark: "f") == .uncertain)
       #expect(try await store.noteBadge(0, of: bob, since: "f"))
       #expect(try await store.withBadges(among: [bob]).isEmpty)
+      // Pushes that share a count tell the same number, and do not disagree.
+      for (mark, unread) in [("h", 0), ("i", 7)] {
+        try await store.beginBadge(of: bob, mark: mark)
+        #expect(try await store.noteBadge(unread, of: bob, since: mark))
+        #expect(try await store.noteBadge(unread, of: bob, since: mark))
+      }
+      #expect(try await store.beginBadge(of: bob, mark: "j") == .unread(7))
+      #expect(try await store.noteBadge(7, of: bob, since: "i") == false, "another number is under way")
+      #expect(try await store.noteBadge(0, of: bob, since: "j") == false)
+      #expect(try await store.beginBadge(of: bob, mark: "k") == .uncertain)
+      #expect(try await store.noteBadge(0, of: bob, since: "k"))
       // Nothing is kept of an account that has given its devices up meanwhile.
       #expect(try await store.beginBadge(of: bob, mark: "g") == .none)
       #expect(try await store.removePusher(of: phone, bob))

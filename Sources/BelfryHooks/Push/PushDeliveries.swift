@@ -106,11 +106,8 @@ extension PushDispatcher {
       return []
     }
     let hasBadge = content.setting.needBadge && known.contains { $0.0.kind.word == .matrix }
-    // This comes before the count: every mark from now on makes the number be corrected.
-    let mark = PushWord.newWord()
-    if hasBadge { try await store.beginBadge(of: task.account, mark: mark) }
-    // The number needs all spaces of the account. If one of them cannot be read, the push goes without it.
-    let count = content.setting.needBadge ? try? await countUnread(of: task.account) : nil
+    let told = content.setting.needBadge ? try await countForTelling(task.account, hasBadge: hasBadge) : nil
+    let count = told?.count
     let message = PushMessage(entry, content, in: space, unread: count?.counts.badge)
     var later: [DuePush] = []
     var isTold = false
@@ -128,7 +125,19 @@ extension PushDispatcher {
       // The number is told as soon as it can be counted.
       return hasBadge ? later + [correctionNow(task.account)] : later
     }
-    return isTold ? later + (await correctionsAfter(telling: count, task.account, mark)) : later
+    guard isTold, let told else { return later }
+    return later + (await correctionsAfter(telling: count, task.account, told.mark))
+  }
+
+  /// Counts what is unread for a push. Pushes to one account that begin at about the same time share a count, which reads
+  /// everything that is unread: twenty counts would cost more than all the rest of twenty pushes.
+  private func countForTelling(_ account: AccountID, hasBadge: Bool) async throws(StoreError) -> BadgeCount? {
+    let key = BadgeCount.Key(account: account, isNoted: hasBadge)
+    // Nil if the broker ends: the push goes to another one.
+    guard let counted = await badgeCounts.result(for: key) else {
+      throw StoreError(.unavailable, "the broker is shutting down", at: "badges")
+    }
+    return try counted.get()
   }
 
   private func correctionNow(_ account: AccountID) -> DuePush {
@@ -146,15 +155,6 @@ extension PushDispatcher {
     let isLast = (try? await store.noteBadge(count.counts.badge, of: account, since: mark)) ?? true
     guard isLast else { return [correctionNow(account)] }
     return count.firstExpiry.map { [PushTask.correction(of: account, afterMilliseconds: $0)] } ?? []
-  }
-
-  private func countUnread(of account: AccountID) async throws(StoreError) -> UnreadCount {
-    do throws(Refusal) {
-      return try await feed.count(for: account)
-    } catch {
-      throw StoreError(
-        error.code == .unavailable ? .unavailable : .corrupt, error.detail, at: "counts of \(account)")
-    }
   }
 
   private func pushers(of receiver: Receiver, for task: PushTask) -> [(Pusher, PusherRecord)] {
@@ -202,7 +202,7 @@ extension PushDispatcher {
     let mark = PushWord.newWord()
     // This comes before the count, as for a notification.
     let known = try await store.beginBadge(of: task.account, mark: mark, onlyIfKnown: true)
-    let count = try await countUnread(of: task.account)
+    let count = try await BadgeCount.countUnread(of: task.account, by: feed)
     let unread = count.counts.badge
     // A number that is tried again has yet to arrive, although it was noted.
     if task.device == nil {

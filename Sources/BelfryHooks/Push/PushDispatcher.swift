@@ -72,6 +72,9 @@ package final class PushDispatcher {
   private var rows = FailureRows<String>(countMax: PushDispatcher.breakersMax)
   private var places = PushPlaces()
   private var settled: [(here: PushPlaces.Key, push: SettledPush)] = []
+  private(set) lazy var badgeCounts = JoinedWork(in: scope) { [feed, store] in
+    await BadgeCount.count(for: $0, by: feed, in: store)
+  }
   private var isSettling = false
   private var isEnding = false
   private var idle: CheckedContinuation<Void, Never>?

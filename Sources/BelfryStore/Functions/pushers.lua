@@ -65,16 +65,19 @@ local function begin_badge(keys, arguments)
   return known or ''
 end
 
--- note_badge: notes that devices were told the number. Gives `overtaken` if others have told them a number
+-- note_badge: notes that devices were told the number. Gives `overtaken` if others have told them another number
 -- meanwhile: nobody knows which of the two arrived last.
 local function note_badge(keys, arguments)
   local prefix = open_partition(keys)
   local key = badges_key(prefix)
   local account, mark, unread = unpack(arguments, 1, 3)
-  if redis_call('HGET', key, account) == '?' .. mark then
+  local known = redis_call('HGET', key, account)
+  if known == '?' .. mark then
     if unread == '0' then redis_call('HDEL', key, account) else redis_call('HSET', key, account, unread) end
     return 'noted'
   end
+  -- Pushes that share a count tell the same number. The first of them has noted it.
+  if known == unread or (not known and unread == '0') then return 'noted' end
   if redis_call('EXISTS', pushers_key(prefix, account)) == 0 then return 'noted' end
   redis_call('HSET', key, account, '?')
   return 'overtaken'

@@ -7,7 +7,7 @@ import CFunctions
 /// side on one Redis, each with its own. Raise it whenever a function's arguments, replies or effects
 /// change.
 enum FunctionLibrary {
-  static let version = 27
+  static let version = 28
   static let name = "belfry_\(version)"
 
   static let code: [UInt8] = Array("#!lua name=\(name)\n".utf8) + functions
