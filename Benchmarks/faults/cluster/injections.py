@@ -15,6 +15,7 @@ from .servers import NODE_TIMEOUT_SECONDS, Node
 
 # Longer than an election takes: the node timeout, until the others agree, and a second at most until a replica asks.
 ELECTION_SECONDS = NODE_TIMEOUT_SECONDS + 4
+MOVES_MOST = 3
 
 
 def begin(stage: Stage, kind: str, detail: str, *, loses_place: Node | None = None) -> Fault:
@@ -140,6 +141,23 @@ async def failed_over_twice(stage: Stage, random: Random) -> None:
 
 
 async def _move(stage: Stage, random: Random, slot: int, source: Node, target: Node) -> None:
+    """A node that is slow may lose its role to its replica meanwhile. Then the move begins again, between the nodes that are
+    masters now."""
+    for _ in range(MOVES_MOST):
+        try:
+            return await _move_once(stage, random, slot, source, target)
+        except Failure:
+            if source.is_master() and target.is_master():
+                raise
+            await stage.redis.converge()
+            source = await asyncio.to_thread(stage.redis.owner, slot)
+            target = await asyncio.to_thread(stage.redis.acting_master, target)
+            if source is target:
+                return
+    raise Failure(f"slot {slot} could not be moved in {MOVES_MOST} attempts: its nodes kept losing their roles")
+
+
+async def _move_once(stage: Stage, random: Random, slot: int, source: Node, target: Node) -> None:
     """A few keys at a time, so that for a while they are at both."""
 
     def do(what, *arguments):

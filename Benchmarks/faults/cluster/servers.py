@@ -173,6 +173,13 @@ class RedisCluster:
     def replica_of(self, master: Node) -> Node:
         return next(node for node in self.answering if node.own().master == master.id)
 
+    def acting_master(self, node: Node) -> Node:
+        """The node, or the master that it follows now."""
+        if node.is_master():
+            return node
+        followed = node.own().master
+        return next(one for one in self.nodes if one.id == followed)
+
     def owner(self, slot: int) -> Node:
         claims = [(node.own(), node) for node in self.answering]
         owners = [
