@@ -16,9 +16,6 @@ final class ActiveSpace {
     ring = Ring(in: memory)
   }
 
-  /// Nothing of the ring is in memory any more.
-  deinit { ring.breakOff(at: .max) }
-
   func add(_ follower: SpaceFollower) {
     follower.position = followers.count
     followers.append(follower)

@@ -75,13 +75,9 @@ struct Ring {
   static let itemsLimit = 512
   static let bytesLimit = 512 * 1_024
 
-  private var items: [RingItem] = []
-  private var head = 0
-  private var bytesHeld = 0
-  private var memoryBytes = 0 {
-    didSet { memory.hold(memoryBytes - oldValue) }
-  }
   private let memory: RingMemory
+  /// Nil while there are none: most rings are those of personal spaces in which nothing happens.
+  private var held: HeldItems?
   /// The sequence number up to which items are forgotten, or may be missing.
   private(set) var droppedThrough: UInt64 = 0
   /// The same of those items that are not for named accounts only.
@@ -90,28 +86,39 @@ struct Ring {
   private(set) var lastShared: UInt64 = 0
   /// The step by which a cursor passes all that came through since the ring last broke off.
   private(set) var lastStep: CursorStep?
-  /// The last id of the log that is known here: of the last entry that came through, or before one did, the id up to
-  /// which an account that joined the ring has read the log. Nil before both.
-  private(set) var end: MessageID?
+  private var hearing = Hearing.nothing(doubted: .zero)
   /// The last entry that came through, also before the ring broke off, as long as the log has it.
   private var lastArrived = MessageID.zero
-  /// The last entry that arrived since the ring broke off and was taken for one that had come through before. After the store
-  /// lost its last writes it may be a new one: its clock may have been set back, too.
-  private var lastDoubted = MessageID.zero
-  /// The predecessor of the first entry that came through; nil before it.
-  private var firstPredecessor: MessageID?
+
+  /// How the ring has followed the log since it last broke off.
+  private enum Hearing {
+    /// `doubted` is the last entry that arrived and was taken for one that had come through before, or zero. After the store
+    /// lost its last writes it may be a new one: its clock may have been set back, too.
+    case nothing(doubted: MessageID)
+    /// No entry has come through. An account has joined the ring that has read the log up to `end`.
+    case log(end: MessageID, doubted: MessageID)
+    /// Entries have come through, up to `end`. `predecessor` is that of the first one.
+    case entries(end: MessageID, after: MessageID)
+  }
 
   init(in memory: RingMemory) { self.memory = memory }
 
-  var lastSequence: UInt64 { items.last?.sequence ?? droppedThrough }
+  /// The last id of the log that is known here: of the last entry that came through, or before one did, the id up to
+  /// which an account that joined the ring has read the log. Nil before both.
+  var end: MessageID? {
+    switch hearing {
+    case .nothing: nil
+    case .log(let end, _), .entries(let end, _): end
+    }
+  }
+
+  var lastSequence: UInt64 { held?.last.sequence ?? droppedThrough }
 
   mutating func append(_ item: RingItem) {
-    items.append(item)
+    if let held { held.append(item) } else { held = HeldItems(item, in: memory) }
     if !item.isForNamedOnly { lastShared = item.sequence }
     lastStep = item.step ?? lastStep
-    bytesHeld += item.event.json.count
-    memoryBytes += item.memoryBytes
-    while items.count - head > Self.itemsLimit || bytesHeld > Self.bytesLimit { dropFirst() }
+    while let held, held.count > Self.itemsLimit || held.bytes > Self.bytesLimit { dropFirst(of: held) }
   }
 
   /// How an entry that arrives stands to the others.
@@ -130,27 +137,44 @@ struct Ring {
     // The end must not go back to such an entry: the next good message would then seem to come after a gap, and every
     // consumer would be shown once more all that it was shown since.
     if id <= lastArrived || id <= end ?? .zero {
-      // Until the first entry comes through, an account may join that has read the log before this one.
-      if firstPredecessor == nil { lastDoubted = max(lastDoubted, id) }
+      doubt(id)
       return .known
     }
-    let isFirst = firstPredecessor == nil
-    // If the end is from the log, the first entry may have been on its way when the log was read.
-    if let end, isFirst ? predecessor > end : predecessor != end { return .afterMissed }
-    if isFirst { firstPredecessor = predecessor }
-    end = id
+    switch hearing {
+    case .nothing: hearing = .entries(end: id, after: predecessor)
+    // The first entry may have been on its way when the log was read.
+    case .log(let end, _):
+      guard predecessor <= end else { return .afterMissed }
+      hearing = .entries(end: id, after: predecessor)
+    case .entries(let end, let first):
+      guard predecessor == end else { return .afterMissed }
+      hearing = .entries(end: id, after: first)
+    }
     lastArrived = id
     return .next
+  }
+
+  /// Until the first entry comes through, an account may join that has read the log before this one.
+  private mutating func doubt(_ id: MessageID) {
+    switch hearing {
+    case .nothing(let doubted): hearing = .nothing(doubted: max(doubted, id))
+    case .log(let end, let doubted): hearing = .log(end: end, doubted: max(doubted, id))
+    case .entries: break
+    }
   }
 
   /// Lets an account that has read the log up to `id` go on in the ring.
   /// - Returns: true if the ring has all entries after `id`.
   mutating func join(at id: MessageID) -> Bool {
-    if let firstPredecessor { return firstPredecessor <= id }
-    guard lastDoubted <= id else { return false }
+    let doubted: MessageID
+    switch hearing {
+    case .entries(_, let first): return first <= id
+    case .nothing(let entry), .log(_, let entry): doubted = entry
+    }
+    guard doubted <= id else { return false }
     // A later entry that came through before is not in the log any more, and new ones may have smaller ids than it had.
     lastArrived = min(lastArrived, id)
-    end = min(end ?? id, id)
+    hearing = .log(end: min(end ?? id, id), doubted: doubted)
     return true
   }
 
@@ -159,11 +183,76 @@ struct Ring {
   ///   some of these are forgotten.
   func items(after sequence: UInt64, isNamed: Bool = true) -> ArraySlice<RingItem>? {
     if (isNamed ? droppedThrough : sharedDroppedThrough) > sequence { return nil }
-    guard let last = items.last, last.sequence > sequence else { return [] }
-    // Most consumers need just the one item that has arrived last.
-    if items.count - head == 1 || items[items.count - 2].sequence <= sequence {
-      return items[(items.count - 1)...]
+    return held?.items(after: sequence) ?? []
+  }
+
+  /// Forgets the items up to a sequence number. Consumers that have not taken them yet read from the store.
+  mutating func drop(through sequence: UInt64) {
+    while let held, held.first.sequence <= sequence { dropFirst(of: held) }
+  }
+
+  /// Forgets everything, since something was missed: all consumers have to read from the store.
+  mutating func breakOff(at sequence: UInt64) {
+    held = nil
+    droppedThrough = sequence
+    sharedDroppedThrough = sequence
+    lastShared = sequence
+    lastStep = nil
+    hearing = .nothing(doubted: .zero)
+  }
+
+  private mutating func dropFirst(of held: HeldItems) {
+    droppedThrough = held.first.sequence
+    if !held.first.isForNamedOnly { sharedDroppedThrough = droppedThrough }
+    if held.count == 1 { self.held = nil }
+    held.removeFirst()
+  }
+}
+
+/// The items that a ring has, in the order of their sequence numbers; at least one.
+private final class HeldItems {
+  private var items: [RingItem]
+  private var head = 0
+  /// The bytes of the events.
+  private(set) var bytes: Int
+  private var memoryBytes: Int {
+    didSet { memory.hold(memoryBytes - oldValue) }
+  }
+  private let memory: RingMemory
+
+  init(_ item: RingItem, in memory: RingMemory) {
+    self.memory = memory
+    (items, bytes, memoryBytes) = ([item], item.event.json.count, item.memoryBytes)
+    memory.hold(memoryBytes)
+  }
+
+  deinit { memory.hold(-memoryBytes) }
+
+  var count: Int { items.count - head }
+  var first: RingItem { items[head] }
+  var last: RingItem { items[items.count - 1] }
+
+  func append(_ item: RingItem) {
+    items.append(item)
+    bytes += item.event.json.count
+    memoryBytes += item.memoryBytes
+  }
+
+  func removeFirst() {
+    bytes -= first.event.json.count
+    memoryBytes -= first.memoryBytes
+    head += 1
+    // Moving the rest once per half keeps each append's share of the work constant.
+    if head > 32, head * 2 > items.count {
+      items.removeSubrange(..<head)
+      head = 0
     }
+  }
+
+  func items(after sequence: UInt64) -> ArraySlice<RingItem> {
+    guard last.sequence > sequence else { return [] }
+    // Most consumers need just the one item that has arrived last.
+    if count == 1 || items[items.count - 2].sequence <= sequence { return items[(items.count - 1)...] }
     var low = head
     var high = items.count - 1
     while low < high {
@@ -171,39 +260,5 @@ struct Ring {
       if items[middle].sequence > sequence { high = middle } else { low = middle + 1 }
     }
     return items[low...]
-  }
-
-  /// Forgets the items up to a sequence number. Consumers that have not taken them yet read from the store.
-  mutating func drop(through sequence: UInt64) {
-    while head < items.count, items[head].sequence <= sequence { dropFirst() }
-  }
-
-  /// Forgets everything, since something was missed: all consumers have to read from the store.
-  mutating func breakOff(at sequence: UInt64) {
-    items.removeAll()
-    head = 0
-    bytesHeld = 0
-    memoryBytes = 0
-    droppedThrough = sequence
-    sharedDroppedThrough = sequence
-    lastShared = sequence
-    lastStep = nil
-    end = nil
-    firstPredecessor = nil
-    lastDoubted = .zero
-  }
-
-  private mutating func dropFirst() {
-    guard head < items.count else { return }
-    droppedThrough = items[head].sequence
-    if !items[head].isForNamedOnly { sharedDroppedThrough = droppedThrough }
-    bytesHeld -= items[head].event.json.count
-    memoryBytes -= items[head].memoryBytes
-    head += 1
-    // Moving the rest once per half keeps each append's share of the work constant.
-    if head > 32, head * 2 > items.count || head == items.count {
-      items.removeSubrange(..<head)
-      head = 0
-    }
   }
 }

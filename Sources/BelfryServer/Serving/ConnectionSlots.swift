@@ -1,3 +1,4 @@
+import BelfryLive
 import BelfryModel
 
 /// The streams and waiting requests of one loop. It finds those with a revoked credential.
@@ -14,13 +15,26 @@ final class ConnectionSlots {
   }
 }
 
+/// A stream or a waiting request, which ends if the credential that opened it is revoked.
+protocol RevocableConnection: AnyObject {
+  func revoke()
+}
+
+extension Consumer: RevocableConnection {
+  func revoke() { kick(.tokenRevoked) }
+}
+
+extension FeedWait: RevocableConnection {
+  func revoke() { end() }
+}
+
 /// A slot for one of the streams and waiting requests that an account may have at a time, until it is closed.
 final class ConnectionSlot {
   let credential: Credential
   /// True if the credential that opened it has been revoked.
   private(set) var isRevoked = false
-  /// Ends the stream or request.
-  var onRevoked: (() -> Void)?
+  /// The stream or request that uses the slot.
+  var user: (any RevocableConnection)?
   private let account: AccountID
   private let limits: AccountLimits
   private let slots: ConnectionSlots
@@ -38,13 +52,13 @@ final class ConnectionSlot {
 
   fileprivate func revoke() {
     isRevoked = true
-    onRevoked?()
+    user?.revoke()
   }
 
   func close() {
     guard isOpen else { return }
     isOpen = false
-    onRevoked = nil
+    user = nil
     slots.remove(self)
     limits.closeSlot(of: account)
   }

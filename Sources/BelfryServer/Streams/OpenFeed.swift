@@ -48,7 +48,7 @@ final class OpenFeed: RegisteredStream {
     address = opening.address
     (counts, registry) = (services.counts, services.streams)
     registered = StreamRegistry.Place()
-    place.onRevoked = { [unowned consumer] in consumer.kick(.tokenRevoked) }
+    place.user = consumer
     counts.streams += 1
     registry.opened(self)
   }

@@ -27,7 +27,7 @@ enum Feeds {
       defer { place.close() }
       let wait = FeedWait(min(.seconds(waitSeconds), caller.rest()))
       request.onClientGone { wait.end() }
-      place.onRevoked = { wait.end() }
+      place.user = wait
       let client = WaitingClient(of: account, from: request.address, in: services.streams)
       defer { client.close() }
       wait.onBegin = { client.beginWaiting() }
