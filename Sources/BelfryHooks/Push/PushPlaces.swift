@@ -6,9 +6,12 @@ package import BelfryStore
 /// the dispatcher begins them.
 package struct PushPlaces {
   package static let countMax = 256
-  /// An account with so many pushes under way has its share, and its other due pushes are put off. Otherwise the pushes
-  /// that wait for its slow devices would be the only due ones that are found.
+  /// If an account has at least so many pushes under way and these are slow, its other due pushes are put off. Otherwise the
+  /// pushes that wait for its slow devices would be the only due ones that are found.
   package static let putOffFrom = 4
+  /// After so many looks, which take a second, an account that has its share is judged. Its devices are slow if fewer than half
+  /// of its pushes that were under way have ended. A burst to quick devices takes its turns and is not put off.
+  static let looksUntilJudged = 4
   /// How many pushes are put off at one look.
   static let putOffMax = 500
 
@@ -32,7 +35,17 @@ package struct PushPlaces {
     case none
   }
 
+  /// How the pushes of an account go on that has its share.
+  private struct Progress {
+    var underWay: Int
+    var ended = 0
+    var looks = 0
+    var isSlow = false
+  }
+
   private var shares: FairShares<AccountID>
+  /// Of the accounts that had their share at the last look.
+  private var progress: [AccountID: Progress] = [:]
   private var underWay: [Key: Place] = [:]
 
   package init(count: Int = Self.countMax) { shares = FairShares(total: count) }
@@ -44,14 +57,16 @@ package struct PushPlaces {
   /// - Parameters:
   ///   - due: the due pushes of each partition, including those under way.
   ///   - isLeftAlone: true for a push whose receiver gets no requests at present.
-  /// - Returns: the pushes that begin now, and those that are put off since their account has its share or their receiver is
-  ///   left alone.
+  /// - Returns: the pushes that begin now, and those that are put off since their account is slow or their receiver is left
+  ///   alone.
   package mutating func take(
     for due: [[DuePush]], in partitions: [Partition], most: Int,
     isLeftAlone: (Key) -> Bool = { _ in false }
   ) -> (begun: [Begun], putOff: [Begun]) {
     var (begun, putOff): ([Begun], [Begun]) = ([], [])
     var rest = due.map { $0[...] }
+    var withTheirShare: Set<AccountID> = []
+    defer { progress = progress.filter { withTheirShare.contains($0.key) } }
     while begun.count < most, rest.contains(where: { !$0.isEmpty }) {
       for (index, partition) in partitions.enumerated() where begun.count < most {
         guard let push = rest[index].popFirst() else { continue }
@@ -69,7 +84,9 @@ package struct PushPlaces {
         if shares.take(for: account) == nil {
           underWay[one.here] = .taken(account)
           begun.append(one)
-        } else if let account, shares.taken(by: account) >= Self.putOffFrom, putOff.count < Self.putOffMax {
+        } else if let account, shares.taken(by: account) >= Self.putOffFrom {
+          if withTheirShare.insert(account).inserted { noteLook(at: account) }
+          guard progress[account]?.isSlow == true, putOff.count < Self.putOffMax else { continue }
           underWay[one.here] = Place.none
           putOff.append(one)
         }
@@ -79,15 +96,30 @@ package struct PushPlaces {
     return (begun, putOff)
   }
 
+  private mutating func noteLook(at account: AccountID) {
+    let underWay = shares.taken(by: account)
+    var one = progress[account] ?? Progress(underWay: underWay)
+    one.looks += 1
+    if one.looks > Self.looksUntilJudged {
+      one = Progress(underWay: underWay, looks: 1, isSlow: one.ended * 2 < one.underWay)
+    }
+    progress[account] = one
+  }
+
   /// The push has ended and cannot be noted as done. It counts as under way and takes no place.
   package mutating func setAside(_ here: Key) {
     guard case .taken(let account)? = underWay[here] else { return }
-    shares.giveBack(of: account)
+    end(of: account)
     underWay[here] = Place.none
   }
 
   /// To call once for each push, when it has ended.
   package mutating func giveBack(_ here: Key) {
-    if case .taken(let account)? = underWay.removeValue(forKey: here) { shares.giveBack(of: account) }
+    if case .taken(let account)? = underWay.removeValue(forKey: here) { end(of: account) }
+  }
+
+  private mutating func end(of account: AccountID?) {
+    shares.giveBack(of: account)
+    if let account { progress[account]?.ended += 1 }
   }
 }
