@@ -119,7 +119,9 @@ let package = Package(
     // Values of the model: literals, and random ones that a seed repeats.
     .target(
       name: "ModelSamples",
-      dependencies: ["BelfryModel", "BelfryStore", "BelfryInterface", "BelfryBytes", "TestKit"],
+      dependencies: [
+        "BelfryModel", "BelfryStore", "BelfryRedis", "BelfryInterface", "BelfryBytes", "TestKit",
+      ],
       path: "Tests/ModelSamples", swiftSettings: rules),
 
     tests("BelfryModelTests", ["BelfryModel", "BelfryBytes", "ModelSamples", "TestKit"]),

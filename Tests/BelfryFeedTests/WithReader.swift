@@ -2,6 +2,7 @@ import BelfryFeed
 import BelfryLoop
 import BelfryModel
 import BelfryRedis
+import ModelSamples
 import TestKit
 import Testing
 
@@ -31,7 +32,8 @@ private actor Usher {
     _ body: @escaping @Sendable (FeedReader, RedisStore) async throws -> Void
   ) async throws {
     let store = RedisStore(
-      loop: loop, endpoint: try RedisEndpoint(url: url), limits: Limits(), promise: promise)
+      loop: loop, endpoint: try RedisEndpoint(url: url), limits: Limits(), redisLimits: .patient,
+      promise: promise)
     store.start()
     defer { store.close() }
     let scope = LoopScope(on: loop)

@@ -152,16 +152,6 @@ extension RedisServer.Options {
   }
 }
 
-extension RedisLimits {
-  /// Nothing times out by accident on a machine that does much else.
-  static var patient: RedisLimits {
-    var limits = RedisLimits()
-    (limits.commandTimeout, limits.waitForConnection) = (.seconds(60), .seconds(60))
-    (limits.connectTimeout, limits.setUpTimeout) = (.seconds(60), .seconds(60))
-    return limits
-  }
-}
-
 extension RedisServer {
   func digest() throws -> String { try command("DEBUG", "DIGEST") }
 

@@ -32,9 +32,7 @@ private actor SweepingBroker {
   init(on loop: EventLoop, _ endpoint: RedisEndpoint, brokerOffset: @escaping @Sendable () -> Int64) {
     self.loop = loop
     self.brokerOffset = brokerOffset
-    var patient = RedisLimits()
-    (patient.commandTimeout, patient.waitForConnection) = (.seconds(60), .seconds(60))
-    store = RedisStore(loop: loop, endpoint: endpoint, limits: Limits(), redisLimits: patient)
+    store = RedisStore(loop: loop, endpoint: endpoint, limits: Limits(), redisLimits: .patient)
   }
 
   func start() { store.start() }

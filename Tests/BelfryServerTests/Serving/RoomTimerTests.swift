@@ -18,10 +18,7 @@ private actor TimedBroker {
 
   init(on loop: EventLoop, _ endpoint: RedisEndpoint, _ limits: Limits) {
     self.loop = loop
-    var patient = RedisLimits()
-    patient.commandTimeout = .seconds(20)
-    patient.waitForConnection = .seconds(20)
-    store = RedisStore(loop: loop, endpoint: endpoint, limits: limits, redisLimits: patient)
+    store = RedisStore(loop: loop, endpoint: endpoint, limits: limits, redisLimits: .patient)
     timer = RoomTimer(OperationRunner(store: store, limits: limits))
   }
 
