@@ -44,7 +44,7 @@ package struct PushPlaces {
   }
 
   private var shares: FairShares<AccountID>
-  /// Of the accounts that had their share at the last look.
+  /// Only accounts that had their share at the last look are in here.
   private var progress: [AccountID: Progress] = [:]
   private var underWay: [Key: Place] = [:]
 
