@@ -150,6 +150,9 @@ struct IntervalLimitTests {
     desk.desk.texts[.member("mia", of: ServerDesk.space)] = member.text
     #expect(desk.refusal(of: mute)?.detail.contains("mia is muted in 1000 channels") == true)
     #expect(desk.refusal(of: block)?.detail.contains("ban the account from the server instead") == true)
+    var unblock = block
+    unblock.adds = false
+    #expect(desk.refusal(of: unblock)?.code != .tooMany, "it takes no room")
     let one: EntityID = 1_000
     member.channelMutes[one] = nil
     member.membership.channels[one] = nil

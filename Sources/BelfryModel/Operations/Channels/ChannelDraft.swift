@@ -110,7 +110,8 @@ extension Draft<ServerRecord> {
   ) throws(Refusal) {
     // A block is more urgent than a membership, so it finds room when there is none for another channel.
     let most = 2 * limits.channelsNamedPerMember
-    guard member.membership.channels[id] != nil || member.membership.channels.count < most else {
+    let isRecorded = member.membership.channels[id] != nil
+    guard !isBlocked || isRecorded || member.membership.channels.count < most else {
       throw Refusal(
         .tooMany,
         "the record of \(account) names \(most) channels of server \(space.name), which is the limit; ban the account from the server instead"
