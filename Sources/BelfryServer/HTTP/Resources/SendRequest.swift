@@ -7,7 +7,6 @@ import BelfryModel
 /// The fields are read by hand and not as declared fields. This request is the most frequent one, and a list
 /// of values in between would cost each send a few thousand instructions. The fields are still declared
 /// (`SendShapes.body`), and a test keeps the two in agreement.
-/// (`SendShapes.body`), and a test keeps the two in agreement.
 struct SendRequest {
   var content: NotificationContent
   /// The notification that a resend repeats.
@@ -28,9 +27,9 @@ struct SendRequest {
   /// - Parameter isResend: true if the body may be a notification as the broker returned it. Fields that a
   ///   sender may not set are then ignored.
   init(_ fields: consuming ObjectFields, isResend: Bool = false) throws(Refusal) {
-    if isResend { messageServerId = try fields.take("messageServerId", .message) }
-    for (name, why) in Self.notTheSenders {
-      if isResend { _ = fields.value(name) } else { try fields.refuse(name, why) }
+    if isResend {
+      messageServerId = try fields.take("messageServerId", .message)
+      for (name, _) in Self.notTheSenders { _ = fields.value(name) }
     }
     let type = try fields.integer("type") ?? Catalogue.custom.code
     toType = try fields.take("toType", Self.toTypes)
@@ -39,6 +38,8 @@ struct SendRequest {
     try readPlace(&fields)
     try readSender(&fields)
     try readSubstance(&fields)
+    // Sought only among fields that are left: a send mostly leaves none, and each search costs it something.
+    if !fields.isEmpty { for (name, why) in Self.notTheSenders { try fields.refuse(name, why) } }
     try fields.finish(declared: SendShapes.body.properties)
   }
 
