@@ -64,6 +64,8 @@ import Testing
 
   @Test(arguments: [
     (["sned"], "perhaps: send"), (["send", "--bdoy", "x"], "perhaps: --body"),
+    (["send", "--message", "x"], "perhaps: --body TEXT"),
+    (["resend", "--message", "3"], "perhaps: --client-id ID"),
     (["send"], "--server, --group, --room or --to"),
     (["send", "--to", "bob"], "--body is needed"),
     (["send", "--to", "bob", "--body", ""], "--body is needed"),

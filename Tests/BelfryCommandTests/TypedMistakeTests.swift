@@ -84,6 +84,10 @@ import Testing
 
   @Test(arguments: [
     (["server", "delete", "12", "wes"], "wes is not understood"),
+    (
+      ["send", "--to", "bob", "--body", "x", "--push", "maybe"],
+      "maybe is not understood. --push, which stands before it, takes no value"
+    ),
     (["webhook", "create", "--url", "https://a.example"], "--url names the broker"),
     (["resend", "382919632803229696", "--body", "x"], "repeat all options of the send with its --client-id"),
     (["send", "--to", "bob", "--body", "x", "--push-content", "y"], "--push-content needs --push"),

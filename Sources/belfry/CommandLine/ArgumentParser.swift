@@ -9,6 +9,9 @@ struct ArgumentParser {
   private var operands: [String] = []
   private var values: [String: [String]] = [:]
   private var lastInList: [String: String] = [:]
+  /// The flags that stand right before an operand, by the operand's index.
+  private var flagBefore: [Int: String] = [:]
+  private var lastFlag: String?
 
   static func parse(_ words: [String], for command: Command) throws(UsageError) -> Arguments {
     var parser = ArgumentParser(command: command, rest: words[...])
@@ -36,6 +39,8 @@ struct ArgumentParser {
 
   private mutating func parse() throws(UsageError) -> Arguments {
     while let word = rest.popFirst() {
+      let flag = lastFlag
+      lastFlag = nil
       if word == "--" {
         operands += rest
         rest = []
@@ -44,6 +49,7 @@ struct ArgumentParser {
       } else if word.hasPrefix("-"), word.count > 1, !mayBeOperand(word) {
         throw UsageError("\(word) is not an option; options begin with two dashes", suggestion: nearest(word))
       } else {
+        flagBefore[operands.count] = flag
         operands.append(word)
       }
     }
@@ -73,6 +79,7 @@ struct ArgumentParser {
     case .flag:
       guard attached == nil else { throw UsageError("--\(name) takes no value") }
       values[name] = []
+      lastFlag = name
     case .value:
       try once(option, try value(of: option, attached))
     case .choice(let choices):
@@ -139,11 +146,11 @@ struct ArgumentParser {
   private func calledElsewhere(_ name: String) -> String? {
     // `appId` is `--app`, as `serverId` is `--server`.
     let short = name.hasSuffix("-id") ? String(name.dropLast("-id".count)) : nil
-    let option = command.options.first {
+    let options = command.options.filter {
       // `--ttl-seconds` is `--ttl`.
       $0.namesElsewhere.contains(name) || $0.name == short || name.hasPrefix($0.name + "-")
     }
-    return option.map(\.form)
+    return (options.first(where: \.isRequired) ?? options.first).map(\.form)
   }
 
   /// The hint for `server show --server 12`, which is right except for the option's name.
@@ -203,7 +210,7 @@ struct ArgumentParser {
       throw UsageError("\(missing.name) is needed: \(missing.meaning)", suggestion: "belfry \(command.usage)")
     }
     guard command.operands.last?.repeats == true || operands.count <= command.operands.count else {
-      throw stray(operands[command.operands.count])
+      throw stray(operands[command.operands.count], after: flagBefore[command.operands.count])
     }
     for (operand, word) in zip(command.operands, operands)
     where !operand.choices.isEmpty && !operand.choices.contains(word) {
@@ -214,7 +221,10 @@ struct ArgumentParser {
   }
 
   /// A word in a place where no word is expected. Usually the name of its option was left out.
-  private func stray(_ word: String) -> UsageError {
+  private func stray(_ word: String, after flag: String?) -> UsageError {
+    if let flag {
+      return UsageError("\(word) is not understood. --\(flag), which stands before it, takes no value")
+    }
     if let advice = command.strayAdvice { return UsageError("\(word) is not understood. \(advice)") }
     let taken = command.operands.map(\.name)
     let alone =
