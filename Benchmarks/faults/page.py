@@ -28,7 +28,7 @@ ROWS = [
     ("a broker's clock stepped", "nothing, while tokens are valid", ALL, "set the clock right"),
     ("tail cut", "`gap` with the range, on streams and pages; readers miss nothing that is sent afterwards", "everything but the lost tail of the append-only file", "send again what matters"),
     ("disk full", "503 until there is room", ALL, "free space; do not restart Redis"),
-    ("Redis killed while the disk is full", "as for a lost tail", "everything but what could not be written", "free space before you start Redis"),
+    ("Redis killed while the disk is full", "as for `tail cut`", "everything but what could not be written", "free space before you start Redis"),
     ("the disk is slow", "sends take longer", ALL, "look at the disk"),
     ("memory full", "503 to sends and changes; fetching and marking read continue", ALL, "make room"),
     ("memory full, functions flushed", "503 to sends and changes", ALL, "make room"),

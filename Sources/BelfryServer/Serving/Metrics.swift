@@ -104,7 +104,7 @@ enum Metrics {
       isCounter: true
     ) { $0.webhooks.failed },
     Metric(
-      name: "belfry_push_entered_total", help: "Notifications queued for push, counted per account.",
+      name: "belfry_push_entered_total", help: "Notifications queued for push, each counted once for every account that is to get it.",
       isCounter: true
     ) {
       $0.push.entered

@@ -48,8 +48,8 @@ enum BackupText {
     case let path?:
       secret =
         "There is no secret yet. Before you start a broker, copy the earlier broker's secret to \(path), and its folder "
-        + "secrets/ and its push-key.pem, if it has them, into the same folder. A broker that starts without them makes new ones, "
-        + "and then all existing tokens and push subscriptions are invalid."
+        + "secrets/ and its push-key.pem, if it has them, into the same folder. Without the earlier secret, all "
+        + "existing tokens are invalid; without the earlier push-key.pem, all push subscriptions are."
     case nil:
       secret = "Tokens stay valid if the brokers keep their secret."
     }

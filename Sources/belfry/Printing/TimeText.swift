@@ -85,7 +85,7 @@ enum TimeText {
   static func inputRule(_ direction: Direction) -> String {
     let now = direction == .ago ? "ago" : "from now"
     return
-      "a time (\"2026-12-24 18:00\" in the local zone, or 2026-12-24T18:00+01:00; a day alone means its beginning), "
+      "a time (\"2026-12-24 18:00\" in the local zone, or 2026-12-24T18:00+01:00; a date alone means the beginning of that day), "
       + "a duration (90m, 24h or 7d \(now)), or milliseconds since 1970"
   }
 
