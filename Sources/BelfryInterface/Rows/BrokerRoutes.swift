@@ -147,7 +147,9 @@ extension BrokerRoutes {
   ]
 
   private static let push: [Property] = [
-    .always("entered", .count, "notifications queued for push, each counted once for every account that is to get it"),
+    .always(
+      "entered", .count,
+      "notifications queued for push, each once for every account that is to get it"),
     .always("attempts", .count, "requests to push gateways and push services"),
     .always("delivered", .count, "requests that were accepted"),
     .always("failed", .count, "requests that failed; they are retried"),

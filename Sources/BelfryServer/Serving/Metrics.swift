@@ -104,7 +104,8 @@ enum Metrics {
       isCounter: true
     ) { $0.webhooks.failed },
     Metric(
-      name: "belfry_push_entered_total", help: "Notifications queued for push, each counted once for every account that is to get it.",
+      name: "belfry_push_entered_total",
+      help: "Notifications queued for push, each once for every account that is to get it.",
       isCounter: true
     ) {
       $0.push.entered
