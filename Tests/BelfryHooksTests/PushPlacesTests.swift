@@ -55,6 +55,19 @@ import Testing
     #expect(places.isUnused)
   }
 
+  /// However quick its devices are, an account does not fill the window in which the pushes of others are found.
+  @Test func aBurstThatFillsTheWindowMakesRoom() throws {
+    var places = PushPlaces(count: 16)
+    let burst = try due("alice", 0..<PushPlaces.windowMax)
+    let almost = places.take(for: [Array(burst.dropLast()), []], in: partitions, most: places.freeCount)
+    #expect(almost.begun.count == 8 && almost.putOff.isEmpty)
+    // They stay due, and keep nobody else from being entered.
+    #expect(almost.refused == [PushPlaces.windowMax - 9, 0])
+    let full = places.take(for: [burst, []], in: partitions, most: places.freeCount)
+    #expect(full.putOff.count == PushPlaces.putOffMax && full.putOff.allSatisfy(\.isBrief))
+    #expect(full.refused == [PushPlaces.windowMax - 8 - PushPlaces.putOffMax, 0])
+  }
+
   @Test func aReceiverThatIsLeftAloneKeepsNobodyWaiting() throws {
     var places = PushPlaces(count: 4)
     let pushes = try due("mallory", 0..<600) + due("victim", 0..<1)

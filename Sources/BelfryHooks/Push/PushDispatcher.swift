@@ -38,6 +38,8 @@ package final class PushDispatcher {
   static let registrationMilliseconds = Int64(StreamRegistration.lifetime / .milliseconds(1)) + 1_000
   /// The pause in which a gateway gets no requests.
   static let pause: Int64 = 10_000
+  /// A push of an account that has its share is looked at again after this, up to twice as long, if it made room for others.
+  private static let briefPause: Int64 = 1_000
   /// A task is looked at again after a quarter of its notification's age, at least after ``pause`` and at most after this.
   private static let pauseMax: Int64 = 300_000
   private static let breakersMax = 1_024
@@ -145,24 +147,23 @@ package final class PushDispatcher {
     let allowed = pace.refill(now: .now, atMost: places.freeCount)
     // Those under way are still among the first of them.
     let due = try await store.duePushes(
-      in: partitions, nowMilliseconds: redisNow,
-      limit: max(max(allowed, 0) + PushPlaces.countMax, Self.enoughEntered))
-    for (lane, due) in zip(held, due) {
+      in: partitions, nowMilliseconds: redisNow, limit: PushPlaces.windowMax)
+    let taken = places.take(for: due, in: partitions, most: allowed, isLeftAlone: keepWaiting)
+    pace.takeTurns(taken.begun.count, of: allowed)
+    for (index, (lane, due)) in zip(held, due).enumerated() {
       guard let last = lastIDs[lane.partition], lane.isDue(last: last, nowMilliseconds: redisNow) else {
         continue
       }
-      // Tasks for receivers that get no requests keep nobody else from being entered.
+      // Tasks for receivers that get no requests, and of accounts that have their share, keep nobody else from being entered.
       let toTry = due.count { !keepWaiting(PushPlaces.Key(partition: lane.partition, text: $0.text)) }
-      if toTry < Self.enoughEntered { scope.start { await lane.follow(last: last) } }
+      if toTry - taken.refused[index] < Self.enoughEntered { scope.start { await lane.follow(last: last) } }
     }
-    let (begun, putOff) = places.take(for: due, in: partitions, most: allowed, isLeftAlone: keepWaiting)
-    pace.takeTurns(begun.count, of: allowed)
-    if !begun.isEmpty { scope.start { [self, begun] in await begin(begun) } }
-    for one in putOff {
+    if !taken.begun.isEmpty { scope.start { [self] in await begin(taken.begun) } }
+    for one in taken.putOff {
       let later = putOffLater(one, redisNow).map { [$0] } ?? []
       settled.append((one.here, SettledPush(one.push, later: later, isPutOff: true)))
     }
-    if !putOff.isEmpty { await writeSettled() }
+    if !taken.putOff.isEmpty { await writeSettled() }
     if waiting.count >= Self.waitingKnownMax { waiting = waiting.filter { isLeftAlone($0.value) } }
   }
 
@@ -179,6 +180,10 @@ package final class PushDispatcher {
 
   /// At random times, so that not all come at once.
   private func putOffLater(_ begun: PushPlaces.Begun, _ nowMilliseconds: Int64) -> DuePush? {
+    if begun.isBrief {
+      let due = nowMilliseconds + Self.briefPause + Int64.random(in: 0..<Self.briefPause)
+      return DuePush(text: begun.push.text, dueAtMilliseconds: due)
+    }
     let random = randomPause()
     guard waiting[begun.here] != nil, let task = begun.task else {
       return DuePush(text: begun.push.text, dueAtMilliseconds: nowMilliseconds + Self.pause + random)

@@ -10,10 +10,13 @@ package struct PushPlaces {
   /// pushes that wait for its slow devices would be the only due ones that are found.
   package static let putOffFrom = 4
   /// After so many looks, which take a second, an account that has its share is judged. Its devices are slow if fewer than half
-  /// of its pushes that were under way have ended. A burst to quick devices takes its turns and is not put off.
+  /// of its pushes that were under way have ended. A burst to quick devices just takes its turns.
   static let looksUntilJudged = 4
   /// How many pushes are put off at one look.
   static let putOffMax = 500
+  /// So many due pushes of a partition are looked at. If there are more, an account that has its share makes room: its other
+  /// pushes are put off briefly, even if its devices are quick. Otherwise one account could hide the pushes of all others.
+  package static let windowMax = 2_048
 
   package struct Key: Hashable {
     package var partition: Partition
@@ -26,6 +29,16 @@ package struct PushPlaces {
     package var push: DuePush
     /// Nil if it cannot be read.
     package var task: PushTask?
+    /// True if it is put off only until others have had their turn.
+    package var isBrief = false
+  }
+
+  /// The pushes that begin now, and those that are put off.
+  package struct Look {
+    package var begun: [Begun] = []
+    package var putOff: [Begun] = []
+    /// In each partition, how many stay due since their account has its share.
+    package var refused: [Int]
   }
 
   private enum Place {
@@ -44,7 +57,7 @@ package struct PushPlaces {
   }
 
   private var shares: FairShares<AccountID>
-  /// Only accounts that had their share at the last look are in here.
+  /// Only accounts that had their share at a recent look are in here.
   private var progress: [AccountID: Progress] = [:]
   private var underWay: [Key: Place] = [:]
 
@@ -57,43 +70,51 @@ package struct PushPlaces {
   /// - Parameters:
   ///   - due: the due pushes of each partition, including those under way.
   ///   - isLeftAlone: true for a push whose receiver gets no requests at present.
-  /// - Returns: the pushes that begin now, and those that are put off since their account is slow or their receiver is left
-  ///   alone.
   package mutating func take(
     for due: [[DuePush]], in partitions: [Partition], most: Int,
     isLeftAlone: (Key) -> Bool = { _ in false }
-  ) -> (begun: [Begun], putOff: [Begun]) {
-    var (begun, putOff): ([Begun], [Begun]) = ([], [])
+  ) -> Look {
+    var look = Look(refused: due.map { _ in 0 })
     var rest = due.map { $0[...] }
     var withTheirShare: Set<AccountID> = []
-    defer { progress = progress.filter { withTheirShare.contains($0.key) } }
-    while begun.count < most, rest.contains(where: { !$0.isEmpty }) {
-      for (index, partition) in partitions.enumerated() where begun.count < most {
+    while look.begun.count < most, rest.contains(where: { !$0.isEmpty }) {
+      for (index, partition) in partitions.enumerated() where look.begun.count < most {
         guard let push = rest[index].popFirst() else { continue }
-        let one = Begun(
-          here: Key(partition: partition, text: push.text), push: push, task: PushTask(text: push.text))
-        if underWay[one.here] != nil { continue }
+        let here = Key(partition: partition, text: push.text)
+        if underWay[here] != nil { continue }
+        var one = Begun(here: here, push: push, task: PushTask(text: push.text))
         if isLeftAlone(one.here) {
-          if putOff.count < Self.putOffMax {
-            underWay[one.here] = Place.none
-            putOff.append(one)
-          }
+          putOff(one, &look)
           continue
         }
         let account = one.task?.account
         if shares.take(for: account) == nil {
           underWay[one.here] = .taken(account)
-          begun.append(one)
+          look.begun.append(one)
         } else if let account, shares.taken(by: account) >= Self.putOffFrom {
           if withTheirShare.insert(account).inserted { noteLook(at: account) }
-          guard progress[account]?.isSlow == true, putOff.count < Self.putOffMax else { continue }
-          underWay[one.here] = Place.none
-          putOff.append(one)
+          one.isBrief = progress[account]?.isSlow != true
+          guard !one.isBrief || due[index].count >= Self.windowMax, putOff(one, &look) else {
+            look.refused[index] += 1
+            continue
+          }
         }
         // A push that does not begin is still due when places are free again.
       }
     }
-    return (begun, putOff)
+    progress = progress.filter {
+      withTheirShare.contains($0.key) || shares.taken(by: $0.key) >= Self.putOffFrom
+    }
+    return look
+  }
+
+  /// - Returns: false if as many are put off at this look as may be.
+  @discardableResult
+  private mutating func putOff(_ one: Begun, _ look: inout Look) -> Bool {
+    guard look.putOff.count < Self.putOffMax else { return false }
+    underWay[one.here] = Place.none
+    look.putOff.append(one)
+    return true
   }
 
   private mutating func noteLook(at account: AccountID) {
