@@ -6,7 +6,7 @@ from random import Random
 
 from bench.failure import Failure
 
-from ..failovers import begin_failover_fault, end_failover_fault
+from ..failovers import begin_failover_fault, end_failover_fault, note_loss_of_place
 from ..history import Fault
 from ..injections import Injection, hold
 from ..keyspace import partitions_in
@@ -140,21 +140,29 @@ async def failed_over_twice(stage: Stage, random: Random) -> None:
 # --- Slots ----------------------------------------------------------------------------------------------------
 
 
-async def _move(stage: Stage, random: Random, slot: int, source: Node, target: Node) -> None:
-    """A node that is slow may lose its role to its replica meanwhile. Then the move begins again, between the nodes that are
-    masters now."""
+async def _move(stage: Stage, random: Random, fault: Fault, slot: int, source: Node, target: Node) -> None:
+    """A node that is slow may lose its role to its replica meanwhile, with what the replica had yet to receive. Then the move
+    begins again, between the nodes that are masters now."""
     for _ in range(MOVES_MOST):
+        held = partitions_in(source.own().slots + target.own().slots)
         try:
             return await _move_once(stage, random, slot, source, target)
-        except Failure:
-            if source.is_master() and target.is_master():
+        except (Failure, OSError):
+            if await asyncio.to_thread(_are_masters, source, target):
                 raise
+            note_loss_of_place(stage, fault, fault.undone | held)
             await stage.redis.converge()
             source = await asyncio.to_thread(stage.redis.owner, slot)
             target = await asyncio.to_thread(stage.redis.acting_master, target)
             if source is target:
                 return
     raise Failure(f"slot {slot} could not be moved in {MOVES_MOST} attempts: its nodes kept losing their roles")
+
+
+def _are_masters(*nodes: Node) -> bool:
+    with contextlib.suppress(Failure, OSError):
+        return all(node.is_master() for node in nodes)
+    return False
 
 
 async def _move_once(stage: Stage, random: Random, slot: int, source: Node, target: Node) -> None:
@@ -186,9 +194,9 @@ async def slots_moved(stage: Stage, random: Random) -> None:
     for _ in range(3):
         slot, source, target = await any_slot(stage, random)
         fault = begin(stage, "slot moved and moved back", f"{slot} from {source.name} to {target.name}")
-        await _move(stage, random, slot, source, target)
+        await _move(stage, random, fault, slot, source, target)
         await hold(0.5 + random.random())
-        await _move(stage, random, slot, target, source)
+        await _move(stage, random, fault, slot, target, source)
         await end_failover_fault(stage, fault)
 
 
@@ -208,7 +216,7 @@ async def move_interrupted(stage: Stage, random: Random) -> None:
     await source.start()
     # As long as it has no replica, it may refuse to give keys away.
     await stage.redis.replicated(replica)
-    await _move(stage, random, slot, replica, target)
+    await _move(stage, random, fault, slot, replica, target)
     await end_failover_fault(stage, fault)
 
 
