@@ -65,7 +65,10 @@ import Testing
   @Test(arguments: [
     (["sned"], "perhaps: send"), (["send", "--bdoy", "x"], "perhaps: --body"),
     (["send", "--message", "x"], "perhaps: --body TEXT"),
-    (["resend", "--message", "3"], "perhaps: --client-id ID"),
+    (
+      ["resend", "--message", "3"],
+      "there is no option --message. A send that printed a message id has arrived"
+    ),
     (["send"], "--server, --group, --room or --to"),
     (["send", "--to", "bob"], "--body is needed"),
     (["send", "--to", "bob", "--body", ""], "--body is needed"),

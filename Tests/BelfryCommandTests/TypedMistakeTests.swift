@@ -2,6 +2,8 @@ import Foundation
 import TestKit
 import Testing
 
+@testable import belfry
+
 /// Mistakes that somebody makes in the first hour. Nothing is sent, and the refusal leads to the right words.
 @Suite struct TypedMistakeTests {
   @Test(arguments: [
@@ -80,6 +82,20 @@ import Testing
     #expect(server.requests.map(\.method) == ["GET"])
     let there = try Executable().run(words + ["server:7"])
     #expect(there.out == "preference removed: 0 in total\n", "\(there.out)\(there.err)")
+  }
+
+  @Test func `a preference says when it ends`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(200, #"{"preferences":[]}"#)] }
+    let words = ["account", "prefer", "--space", "server:7", "--level", "none", "--url", "\(server.url)"]
+    let dated = try Executable().run(words + ["--until", "2056-12-24T00:00+00:00"])
+    #expect(dated.out.hasPrefix("preference set, ends 2056-12-2"), "\(dated.out)\(dated.err)")
+    #expect(dated.out.hasSuffix(": 1 in total\n"))
+  }
+
+  @Test func `an audience of a thousand leaves room for the rest`() throws {
+    let names = (1...25).map { "u\($0)" }.joined(separator: ",")
+    let meaning = try #require(ExplanationText.meaning(of: "named +" + names))
+    #expect(meaning.hasSuffix("u19, u20 and 5 others"))
   }
 
   @Test(arguments: [

@@ -93,6 +93,8 @@ import Testing
     #expect(nearest?.detail == "is not a field of this request; perhaps toAccids is meant")
     let body = refusal(Self.send, try changed(Self.send, "text", "\"hi\""))
     #expect(body?.detail == "is not a field of this request; perhaps body is meant")
+    let setting = refusal(Self.send, try changed(Self.send, "pushEnable", "true"))
+    #expect(setting?.detail == "is not a field of this request; perhaps setting.pushEnable is meant")
     let far = refusal(Self.send, try changed(Self.send, "frobnicate", "1"))
     #expect(far?.detail == "is not a field of this request")
   }

@@ -148,7 +148,12 @@ extension Refusal {
     let same = SharedFields.accompanyingNames
     let accompanying = same.contains(name.string) ? declared.first(where: same.contains) : nil
     let isBody = SharedFields.bodyNamesElsewhere.contains(name.string) && declared.contains("body")
-    let meant = isBody ? "body" : NearestWord.to(name.string, among: declared) ?? accompanying
+    let isSetting =
+      declared.contains("setting") && NotificationSetting.properties.contains { $0.name == name.string }
+    let meant =
+      isBody
+      ? "body"
+      : isSetting ? "setting.\(name.string)" : NearestWord.to(name.string, among: declared) ?? accompanying
     let few =
       (1...namesToldMax).contains(declared.count) ? "; it has \(declared.joined(separator: ", "))" : ""
     return Refusal.invalid("", why + (meant.map { "; perhaps \($0) is meant" } ?? few)).under(name)

@@ -70,6 +70,9 @@ struct ArgumentParser {
     let name = String(word[..<(equals ?? word.endIndex)])
     let attached = equals.map { String(word[word.index(after: $0)...]) }
     guard let option = command.option(named: name) else {
+      if let advice = command.adviceOnOptions[name] {
+        throw UsageError("there is no option --\(name). \(advice)")
+      }
       throw UsageError(
         "there is no option --\(name)",
         suggestion: standingAlone(name) ?? calledElsewhere(name) ?? placeOfAccounts(name)

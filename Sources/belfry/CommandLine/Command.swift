@@ -10,6 +10,8 @@ struct Command: Sendable {
   var detail: String?
   var operands: [Operand] = []
   var options: [CommandOption] = []
+  /// The advice on options that the command does not have, by their names. It takes the place of a similar name.
+  var adviceOnOptions: [String: String] = [:]
   /// The advice if a word stands where the command takes none; nil to derive it from the options.
   var strayAdvice: String?
   /// True if the command changes something. It then takes ``CommandOption/yes`` even if it does not ask, so that a script

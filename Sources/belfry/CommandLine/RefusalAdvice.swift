@@ -118,7 +118,9 @@ extension CommandFailure {
         ? advice(toUserOnForbidden: error.detail, command) : advice(onForbidden: error.detail)
     case .notMember:
       if let entering = entering(command, arguments) { return "\(entering) makes the account an attendee" }
-      return "belfry server mine and belfry group mine list what the account is a member of"
+      let preview = command?.name == "server show" ? arguments?.operands.first : nil
+      return (preview.map { "belfry server preview \($0) shows how to join it; " } ?? "")
+        + "belfry server mine and belfry group mine list what the account is a member of"
     case .notFound where error.detail.contains("nothing at this path"):
       return "does --url have a path? It takes only scheme, host and port"
     case .notFound:

@@ -46,7 +46,11 @@ extension Command {
       }
       if !isForgotten { all.append(preference) }
       try await client.setPreferences(all)
-      let done = isForgotten ? "preference removed" : "preference set"
+      // A user who sees when it ends notices a wrong zone, and a date that was meant with its whole day.
+      let end = preference.until.map {
+        ", ends \(TimeText.withOffset(unixMilliseconds: $0, in: invocation.console.timeZone))"
+      }
+      let done = isForgotten ? "preference removed" : "preference set" + (end ?? "")
       try invocation.print(["done": true] as JSONValue, ["\(done): \(all.count) in total"])
     })
 }

@@ -49,7 +49,7 @@ extension Property {
     switch shape.bare {
     case .flag: .choice(commandName, ["true", "false"], meaning)
     case .words(_, let words): .choice(commandName, words, meaning)
-    case .numbers(_, let words): .choice(commandName, words.map(\.word), meaningWithoutNumbers)
+    case .numbers(_, let words): .choice(commandName, words.map(\.word), meaning(inWords: words))
     case .list(_, let counts):
       .list(commandName, namesTypes ? "TYPE" : shape.placeholder, meaning, mayBeEmpty: counts.contains(0))
     case .time: .value(commandName, shape.placeholder, meaning(as: TimeText.inputRule(direction)))
@@ -59,8 +59,12 @@ extension Property {
     }
   }
 
-  /// The meaning for other callers has the numbers of the choices, in parentheses. The command line takes words.
-  private var meaningWithoutNumbers: String { meaning.replacing(#/ \(\d\)/#, with: "") }
+  /// The meaning for other callers has the numbers of the choices. The command line takes words.
+  private func meaning(inWords words: [NumberWord]) -> String {
+    words.reduce(meaning.replacing(#/ \(\d\)/#, with: "")) { text, choice in
+      text.replacing("\(choice.number): ", with: "\(choice.word): ")
+    }
+  }
 
   /// The meaning and the form of a word. The meaning for other callers names the unit of the number that they send.
   private func meaning(as rule: String) -> String {

@@ -43,9 +43,13 @@ extension Command {
       + [
         CommandOption.value("client-id", "ID", "the id of the first attempt").required.setting(
           "messageClientId"
-        ).withNamesElsewhere("message", "id", "message-id")
+        )
       ]
       + CommandOption.connection,
+    adviceOnOptions: Dictionary(
+      uniqueKeysWithValues: ["message", "message-id", "id"].map {
+        ($0, "A send that printed a message id has arrived, and nothing needs to be resent")
+      }),
     strayAdvice:
       "To resend, repeat all options of the send with its --client-id. If the send printed an id, nothing needs to be resent",
     changesSomething: true,

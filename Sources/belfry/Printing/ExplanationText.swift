@@ -92,7 +92,7 @@ enum ExplanationText {
   static func meaning(of text: String) -> String? {
     guard let audience = Audience(text: text) else { return nil }
     let channel = audience.channel.map { " of channel \($0)" } ?? ""
-    let named = audience.named.map(\.text).joined(separator: ", ")
+    let named = list(audience.named)
     let meant =
       switch audience.rule {
       case .all: "for all members\(channel)"
@@ -104,8 +104,15 @@ enum ExplanationText {
       case .byThreshold: "for all members\(channel), or in a large server only for subscribers"
       }
     let also = audience.rule == .named || named.isEmpty ? "" : ", and for \(named)"
-    let except = audience.except.map(\.text).joined(separator: ", ")
+    let except = list(audience.except)
     let inside = audience.isMomentary ? ", while inside" : ""
     return meant + inside + also + (except.isEmpty ? "" : ", but not for \(except)")
+  }
+
+  /// An entry may name a thousand accounts, which would push all else off the screen.
+  private static func list(_ accounts: some Collection<AccountID>) -> String {
+    let most = 20
+    let names = accounts.prefix(most).map(\.text).joined(separator: ", ")
+    return accounts.count > most ? "\(names) and \(accounts.count - most) others" : names
   }
 }
