@@ -18,7 +18,7 @@ ROWS = [
     ("broker killed", "requests in flight have no answer; streams resume at another broker", ALL, f"{REPEAT}; start the broker again"),
     ("broker frozen", "as if the broker were gone. When it runs again, it carries out what was asked of it; its streams get what they missed, after a minute perhaps with repetitions", ALL, "let it run again (SIGCONT), or end it"),
     ("Redis killed", "503 until it is back; streams stay open", "everything that Redis had written to its file. Redis may not yet have written what came during a flush: [the table](#what-the-disk-keeps)", "start Redis again; a broker does that for its embedded Redis"),
-    ("Redis frozen", "503 after 2.5 s: `unknownOutcome` for changes, which Redis may carry out when it runs again", ALL, "let it run again (SIGCONT), or restart it"),
+    ("Redis frozen", "503 after 2.5 s at most: `unknownOutcome` for changes that Redis may carry out when it runs again, and otherwise `unavailable`", ALL, "let it run again (SIGCONT), or restart it"),
     ("connections cut", "streams resume; brokers connect to Redis again", ALL, REPEAT),
     ("replies cut in the middle", "an event that did not arrive whole is sent again", ALL, NOTHING),
     ("replies eaten", "no answer, or 503, although it was done", ALL, "repeat the send: the same `messageClientId` gets the first receipt"),

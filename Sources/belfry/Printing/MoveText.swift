@@ -105,7 +105,7 @@ enum MoveText {
     let partitions = report.partitions == report.partitionsBefore ? "" : " --partitions \(report.partitions)"
     return [
       "Next: start brokers with --redis \(report.to)\(partitions), or with BELFRY_REDIS if the URL has a password. "
-        + "Give them the secret that they had and, if there is one, push-key.pem. Then stop the brokers with the old address. The keys at \(report.from) stay until you remove them."
+        + "Give them the secret that they had and, if there are any, the folder secrets/ and push-key.pem. Then stop the brokers with the old address. The keys at \(report.from) stay until you remove them."
     ]
   }
 }
